@@ -1,74 +1,65 @@
 #include "machine/memory.h"
 
+#include <cstdlib>
 #include <cstring>
+#include <new>
 
 namespace warplens::machine {
 
-Memory::Memory(std::vector<Range> ranges, bool keeps_writers)
-    : ranges_(std::move(ranges)), keeps_writers_(keeps_writers) {
-  std::erase_if(ranges_, [](const Range& range) { return range.bytes == 0; });
-  std::ranges::sort(ranges_, {}, &Range::address);
+void Memory::FreePages::operator()(std::unique_ptr<Page>* pages) const {
+  std::free(pages); // those that are not null were freed by their part
+}
+
+Memory::Memory(std::vector<Range> ranges, bool keeps_writers) : keeps_writers_(keeps_writers) {
+  for (const Range& range : ranges)
+    add(range);
 }
 
 void Memory::add(Range range) {
   if (range.bytes == 0)
     return;
-  ranges_.insert(std::ranges::upper_bound(ranges_, range.address, {}, &Range::address), range);
-  entries_.fill({});
+  auto part = std::make_unique<Part>();
+  part->range = range;
+  part->first_page = range.address / page_bytes;
+  part->page_count =
+      static_cast<std::size_t>((range.address + range.bytes - 1) / page_bytes - part->first_page + 1);
+  // Zeroed memory is an array of null pointers. A range may be as large as a GPU's memory, of which few pages
+  // are written: the system gives the table's own pages only where they are touched.
+  void* table = std::calloc(part->page_count, sizeof(std::unique_ptr<Page>));
+  if (!table)
+    throw std::bad_alloc();
+  part->pages.reset(static_cast<std::unique_ptr<Page>*>(table));
+  const auto after = std::ranges::upper_bound(
+      parts_, range.address, {}, [](const std::unique_ptr<Part>& other) { return other->range.address; });
+  parts_.insert(after, std::move(part));
 }
 
-const Range* Memory::range_at(std::uint64_t address) const {
-  const auto after = std::ranges::upper_bound(ranges_, address, {}, &Range::address);
-  if (after == ranges_.begin() || address - std::prev(after)->address >= std::prev(after)->bytes)
+Memory::~Memory() {
+  discard();
+}
+
+Memory::Part* Memory::find(std::uint64_t address) const {
+  const auto after = std::ranges::upper_bound(
+      parts_, address, {}, [](const std::unique_ptr<Part>& part) { return part->range.address; });
+  if (after == parts_.begin() ||
+      address - (*std::prev(after))->range.address >= (*std::prev(after))->range.bytes)
     return nullptr;
-  return &*std::prev(after);
+  return std::prev(after)->get();
 }
 
-bool Memory::contains(std::uint64_t address, std::uint64_t bytes) const {
-  const Range* range = range_at(address);
-  return range && bytes <= range->bytes - (address - range->address);
-}
-
-void Memory::fill(Entry& entry, std::uint64_t number) {
-  const std::uint64_t begin = number * page_bytes;
-  entry = {.number = number};
-  const auto after = std::ranges::upper_bound(ranges_, begin + page_bytes - 1, {}, &Range::address);
-  if (after == ranges_.begin())
-    return;
-  const Range& last = *std::prev(after);
-  if (last.address + last.bytes <= begin)
-    return;
-  entry.is_whole = last.address <= begin && last.bytes - (begin - last.address) >= page_bytes;
-  if (const auto page = pages_.find(number); page != pages_.end()) {
-    entry.page = page->second.get();
-    entry.bytes = entry.page->bytes.data();
-  } else if (entry.is_whole) {
-    entry.bytes = last.host + (begin - last.address);
-  } else
-    copy_page(entry); // parts of it, which may lie anywhere
-}
-
-void Memory::copy_page(Entry& entry) {
+std::unique_ptr<Memory::Page> Memory::copy_page(Part& part, std::uint64_t number) const {
   auto page = std::make_unique<Page>();
-  const std::uint64_t begin = entry.number * page_bytes, end = begin + page_bytes;
-  if (!entry.is_whole)
-    page->bytes.fill(std::byte{0});
-  const auto after = std::ranges::upper_bound(ranges_, end - 1, {}, &Range::address);
-  for (auto range = after; range != ranges_.begin();) {
-    --range;
-    const std::uint64_t range_end = range->address + range->bytes;
-    if (range_end <= begin)
-      break;
-    const std::uint64_t from = std::max(begin, range->address), to = std::min(end, range_end);
-    std::memcpy(page->bytes.data() + (from - begin), range->host + (from - range->address), to - from);
-  }
+  const std::uint64_t begin = number * page_bytes;
+  const std::uint64_t from = std::max(begin, part.range.address);
+  const std::uint64_t end = std::min(begin + page_bytes, part.range.address + part.range.bytes);
+  page->bytes.fill(std::byte{0});
+  std::memcpy(page->bytes.data() + (from - begin), part.range.host + (from - part.range.address), end - from);
   if (keeps_writers_) {
     page->writers = std::make_unique<std::array<std::uint32_t, words>>();
     page->writers->fill(no_writer);
   }
-  entry.page = page.get();
-  entry.bytes = page->bytes.data();
-  pages_[entry.number] = std::move(page);
+  part.copied.push_back(static_cast<std::size_t>(number - part.first_page));
+  return page;
 }
 
 bool Memory::copy_from(std::uint64_t address, std::span<std::byte> bytes) {
@@ -98,31 +89,39 @@ bool Memory::copy_to(std::uint64_t address, std::span<const std::byte> bytes, st
 }
 
 void Memory::for_each_written_word(const WordVisitor& f) const {
-  std::vector<std::uint64_t> numbers;
-  for (const auto& [number, page] : pages_)
-    numbers.push_back(number);
-  std::ranges::sort(numbers);
-  for (const std::uint64_t number : numbers) {
-    const Page& page = *pages_.at(number);
-    for (std::size_t word = 0; word < words; ++word) {
-      if ((page.written[word / 32] >> (word % 32) & 1) == 0)
-        continue;
-      const std::uint64_t address = number * page_bytes + 4 * word;
-      // A word may be only partly in a range.
-      std::uint32_t before = 0, after = 0;
-      std::memcpy(&after, page.bytes.data() + 4 * word, 4);
-      for (std::uint64_t byte = 0; byte < 4; ++byte)
-        if (const Range* range = range_at(address + byte))
-          before |= std::to_integer<std::uint32_t>(range->host[address + byte - range->address])
-                    << (8 * byte);
-      f(address, before, after, page.writers ? (*page.writers)[word] : no_writer);
+  for (const std::unique_ptr<Part>& part : parts_) {
+    std::vector<std::size_t> copied = part->copied;
+    std::ranges::sort(copied);
+    for (const std::size_t index : copied) {
+      const Page& page = *part->pages[index];
+      for (std::size_t word = 0; word < words; ++word) {
+        if ((page.written[word / 32] >> (word % 32) & 1) == 0)
+          continue;
+        const std::uint64_t address = (part->first_page + index) * page_bytes + 4 * word;
+        std::uint32_t before = 0, after = 0;
+        std::memcpy(&after, page.bytes.data() + 4 * word, 4);
+        for (std::uint64_t byte = 0; byte < 4; ++byte) // a range may end within a word
+          if (const std::uint64_t offset = address + byte - part->range.address; offset < part->range.bytes)
+            before |= std::to_integer<std::uint32_t>(part->range.host[offset]) << (8 * byte);
+        f(address, before, after, page.writers ? (*page.writers)[word] : no_writer);
+      }
     }
   }
 }
 
+std::size_t Memory::written_pages() const {
+  std::size_t count = 0;
+  for (const std::unique_ptr<Part>& part : parts_)
+    count += part->copied.size();
+  return count;
+}
+
 void Memory::discard() {
-  pages_.clear();
-  entries_.fill({});
+  for (const std::unique_ptr<Part>& part : parts_) {
+    for (const std::size_t index : part->copied)
+      part->pages[index].reset();
+    part->copied.clear();
+  }
 }
 
 } // namespace warplens::machine

@@ -9,7 +9,6 @@
 #include <functional>
 #include <memory>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 namespace warplens::machine {
@@ -30,32 +29,40 @@ public:
   /// The ranges must not overlap. If `keeps_writers`, the last instruction that wrote each word is kept.
   explicit Memory(std::vector<Range> ranges, bool keeps_writers = false);
 
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+  ~Memory();
+
   /// Adds a range; what was written stays.
   void add(Range range);
   /// Returns whether all bytes are in one range.
-  bool contains(std::uint64_t address, std::uint64_t bytes) const;
+  bool contains(std::uint64_t address, std::uint64_t bytes) const {
+    const Part* part = find(address);
+    return part && bytes <= part->range.bytes - (address - part->range.address);
+  }
 
-  /// Returns where the bytes can be read, or null if some of them are in no range. They must not cross the
-  /// end of a page. The pointer is valid until the next write.
+  /// Returns where the bytes can be read, or null if they are not all in one range or cross the end of a
+  /// page. The pointer is valid until the next write.
   const std::byte* read(std::uint64_t address, std::uint64_t bytes) {
-    const Entry& entry = lookup(address);
-    const std::uint64_t offset = address % page_bytes;
-    if (!entry.bytes || offset + bytes > page_bytes || (!entry.is_whole && !contains(address, bytes)))
+    const Part* part = part_of(address, bytes);
+    if (!part)
       return nullptr;
-    return entry.bytes + offset;
+    const Page* page = part->pages[address / page_bytes - part->first_page].get();
+    return page ? page->bytes.data() + address % page_bytes
+                : part->range.host + (address - part->range.address);
   }
   /// Returns where the bytes are to be written, and marks them as written by an instruction.
   std::byte* write(std::uint64_t address, std::uint64_t bytes, std::uint32_t writer) {
-    const std::uint64_t offset = address % page_bytes;
-    Entry& entry = lookup(address);
-    if (!entry.bytes || offset + bytes > page_bytes || (!entry.is_whole && !contains(address, bytes)))
+    Part* part = part_of(address, bytes);
+    if (!part)
       return nullptr;
-    if (!entry.page)
-      copy_page(entry);
-    entry.page->mark(offset, bytes, writer);
-    return entry.page->bytes.data() + offset;
+    std::unique_ptr<Page>& page = part->pages[address / page_bytes - part->first_page];
+    if (!page)
+      page = copy_page(*part, address / page_bytes);
+    page->mark(address % page_bytes, bytes, writer);
+    return page->bytes.data() + address % page_bytes;
   }
-  /// Copies bytes that may lie in several pages; returns whether all could be read.
+  /// Copies bytes that may lie in several pages; returns whether all could be read or written.
   bool copy_from(std::uint64_t address, std::span<std::byte> bytes);
   bool copy_to(std::uint64_t address, std::span<const std::byte> bytes, std::uint32_t writer);
 
@@ -63,14 +70,15 @@ public:
   /// ascending addresses. The writer is an instruction's index, `no_writer` if they are not kept.
   using WordVisitor = std::function<void(std::uint64_t, std::uint32_t, std::uint32_t, std::uint32_t)>;
   void for_each_written_word(const WordVisitor& f) const;
-  /// Returns the pages that were copied.
-  std::size_t written_pages() const { return pages_.size(); }
+  /// Returns the number of pages that were written.
+  std::size_t written_pages() const;
   /// Forgets what was written.
   void discard();
 
 private:
   static constexpr std::size_t words = page_bytes / 4;
 
+  /// The copy of a page's bytes, as far as they are in a range.
   struct Page {
     std::array<std::byte, page_bytes> bytes;
     std::array<std::uint32_t, words / 32> written{};
@@ -90,28 +98,37 @@ private:
     }
   };
 
-  /// A page as the last look-ups found it.
-  struct Entry {
-    std::uint64_t number = ~std::uint64_t{0};
-    const std::byte* bytes = nullptr; ///< null: no byte of the page is in a range
-    Page* page = nullptr;             ///< null: not written yet
-    bool is_whole = false;            ///< all bytes are in a range
+  struct FreePages {
+    void operator()(std::unique_ptr<Page>* pages) const;
+  };
+  /// A range with the copies of its pages, which are null until they are written. A page that two ranges
+  /// share has a copy for each.
+  struct Part {
+    Range range;
+    std::uint64_t first_page = 0;
+    std::size_t page_count = 0;
+    std::unique_ptr<std::unique_ptr<Page>[], FreePages> pages; ///< zeroed memory that is touched where needed
+    std::vector<std::size_t> copied;                           ///< the pages that are not null
   };
 
-  Entry& lookup(std::uint64_t address) {
-    Entry& entry = entries_[address / page_bytes % entries_.size()];
-    if (entry.number != address / page_bytes)
-      fill(entry, address / page_bytes);
-    return entry;
+  Part* part_of(std::uint64_t address, std::uint64_t bytes) {
+    Part* part = last_;
+    if (!part || address - part->range.address >= part->range.bytes) {
+      part = find(address);
+      if (!part)
+        return nullptr;
+      last_ = part;
+    }
+    const bool is_inside = bytes <= part->range.bytes - (address - part->range.address) &&
+                           address % page_bytes + bytes <= page_bytes;
+    return is_inside ? part : nullptr;
   }
-  void fill(Entry& entry, std::uint64_t number);
-  void copy_page(Entry& entry);
-  const Range* range_at(std::uint64_t address) const;
+  Part* find(std::uint64_t address) const;
+  std::unique_ptr<Page> copy_page(Part& part, std::uint64_t number) const;
 
-  std::vector<Range> ranges_; ///< by address
+  std::vector<std::unique_ptr<Part>> parts_; ///< by address
+  Part* last_ = nullptr;                     ///< that an address was found in
   bool keeps_writers_;
-  std::unordered_map<std::uint64_t, std::unique_ptr<Page>> pages_;
-  std::array<Entry, 512> entries_{};
 };
 
 } // namespace warplens::machine

@@ -165,7 +165,8 @@ TEST_CASE("functions of floats") {
       y[i] = uniform(-10, 10);
     }
     const float infinity = std::numeric_limits<float>::infinity();
-    const float edges[] = {0, -0.0f, 1e-40f, -1e-42f, infinity, -infinity, NAN, 1e38f, 3.4e38f, 1e-38f, 1.2e-38f, 1, 123456};
+    const float edges[] = {0,     -0.0f,   1e-40f, -1e-42f,  infinity, -infinity, NAN,
+                           1e38f, 3.4e38f, 1e-38f, 1.2e-38f, 1,        123456};
     for (std::size_t i = 0; i < 13 * 13; ++i) {
       x[i] = edges[i / 13];
       y[i] = edges[i % 13];
@@ -229,8 +230,9 @@ TEST_CASE("functions of doubles") {
       if (scaled != scaled)
         whole = std::numeric_limits<i64>::min();
       else
-        whole = scaled >= 9.2e18 ? std::numeric_limits<i64>::max()
-                                 : scaled <= -9.2e18 ? std::numeric_limits<i64>::min() : static_cast<i64>(scaled);
+        whole = scaled >= 9.2e18    ? std::numeric_limits<i64>::max()
+                : scaled <= -9.2e18 ? std::numeric_limits<i64>::min()
+                                    : static_cast<i64>(scaled);
       const double count = std::fabs(b) * 1000;
       const u32 limited = count != count ? 0 : count >= 4294967295.0 ? ~0u : static_cast<u32>(count);
       const double expected[8] = {a / b,
@@ -396,10 +398,10 @@ TEST_CASE("eight groups of lanes with a loop each: executed one after the other"
     // Each group runs 64 FFMA of its own, and what counts its loop.
     CHECK(counts.front() >= 8 * 64);
     CHECK(counts.front() < 8 * 64 * 2);
-    // By hand, from the listing of nvcc 13's code for sm_80: 12 instructions up to the first branch; 239 of the
-    // first three groups, 162 of the next two and 237 of the last three, with their ways through the tree of
-    // comparisons, 16 FFMA of the peeled part of each loop and 19 instructions in each of its other 3 passes (or
-    // 4 where nothing is peeled); 5 arrivals at the last BSYNC; WARPSYNC, STG, EXIT.
+    // By hand, from the listing of nvcc 13's code for sm_80: 12 instructions up to the first branch; 239 of
+    // the first three groups, 162 of the next two and 237 of the last three, with their ways through the tree
+    // of comparisons, 16 FFMA of the peeled part of each loop and 19 instructions in each of its other 3
+    // passes (or 4 where nothing is peeled); 5 arrivals at the last BSYNC; WARPSYNC, STG, EXIT.
     if (architecture == 80)
       CHECK(counts.front() == 12 + 239 + 162 + 237 + 5 + 3);
     // The order of the sides changes nothing here.
@@ -486,7 +488,9 @@ TEST_CASE("recursion, of different depths by lane") {
   for_each_program([](const Program& program, int) {
     const int n = 500;
     std::vector<int> x(n), o(n), expected(n);
-    const std::function<int(int)> factorial = [&](int k) { return k < 2 ? 1 : k * factorial(k - 1) + (k & 1); };
+    const std::function<int(int)> factorial = [&](int k) {
+      return k < 2 ? 1 : k * factorial(k - 1) + (k & 1);
+    };
     for (int i = 0; i < n; ++i)
       expected[i] = factorial((x[i] = static_cast<int>(generator() % 97)) % 10);
     run_whole(program, "recursion", {2}, {256}, Parameters() << x << o << n);
@@ -502,7 +506,10 @@ TEST_CASE("function pointers and virtual functions") {
       value = static_cast<float>(static_cast<int>(uniform(-20, 20)));
     run_whole(program, "pointers", {2}, {256}, Parameters() << x << o << n);
     for (int i = 0; i < n; ++i)
-      REQUIRE(o[i] == (i % 3 == 0 ? x[i] + 1 : i % 3 == 1 ? x[i] * 2 : x[i] * x[i]) + (i & 1 ? x[i] * 3 : x[i] + 5));
+      REQUIRE(o[i] == (i % 3 == 0   ? x[i] + 1
+                       : i % 3 == 1 ? x[i] * 2
+                                    : x[i] * x[i]) +
+                          (i & 1 ? x[i] * 3 : x[i] + 5));
   });
 }
 
@@ -570,12 +577,13 @@ TEST_CASE("votes, matches and shuffles") {
         any |= v == 5;
         all &= v != 5;
       }
-      const u32 expected[6] = {ballot,
-                               equal,
-                               0, // all equal: the full mask and one
-                               static_cast<u32>(any) + 2 * static_cast<u32>(all),
-                               static_cast<u32>(x[(i & ~7) + ((i * 3) & 7)] + ((i & 15) >= 3 ? x[i - 3] : x[i])),
-                               x[i] & 2 ? active : 0};
+      const u32 expected[6] = {
+          ballot,
+          equal,
+          0, // all equal: the full mask and one
+          static_cast<u32>(any) + 2 * static_cast<u32>(all),
+          static_cast<u32>(x[(i & ~7) + ((i * 3) & 7)] + ((i & 15) >= 3 ? x[i - 3] : x[i])),
+          x[i] & 2 ? active : 0};
       for (int k = 0; k < 6; ++k) {
         INFO("result " << k << " of thread " << i);
         REQUIRE(o[i * 6 + k] == expected[k]);
@@ -651,8 +659,8 @@ TEST_CASE("printf, malloc, free and assert ask the caller") {
     };
     launch.builtins.malloc = [&](u64 bytes) {
       CHECK(bytes == 16);
-      // Lanes share the first bytes: each writes and reads its own before the next does not hold, so that they
-      // have places of their own.
+      // Lanes share the first bytes: each writes and reads its own before the next does not hold, so that
+      // they have places of their own.
       return reinterpret_cast<std::uintptr_t>(heap.data()) + 4 * allocated++;
     };
     launch.builtins.free = [&](u64) { ++freed; };
@@ -684,7 +692,8 @@ TEST_CASE("faults, traps and endless loops end with a reason") {
     Launch launch;
     x[0] = 0;
     launch.instruction_limit = 10000;
-    CHECK(run(program, "never_ends", {1}, {32}, Parameters() << x, launch).kind == Outcome::Kind::limit_reached);
+    CHECK(run(program, "never_ends", {1}, {32}, Parameters() << x, launch).kind ==
+          Outcome::Kind::limit_reached);
     CHECK(run(program, "traps", {1}, {32}, Parameters() << x).is_finished());
     x[9] = 7;
     CHECK(run(program, "traps", {1}, {32}, Parameters() << x).kind == Outcome::Kind::trap);

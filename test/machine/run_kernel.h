@@ -53,7 +53,9 @@ inline std::string assemble(const std::string& ptx, int architecture, const std:
 /// Returns the cubin of a file of kernels/, which is compiled to PTX once for sm_75 and once for later ones.
 inline std::string compile(const std::string& source, int architecture) {
   static std::map<std::pair<std::string, int>, std::string> ptx;
-  const int virtual_architecture = architecture >= 90 && source == "modern.cu" ? 90 : architecture >= 80 ? 80 : 75;
+  const int virtual_architecture = architecture >= 90 && source == "modern.cu" ? 90
+                                   : architecture >= 80                        ? 80
+                                                                               : 75;
   std::string& text = ptx[{source, virtual_architecture}];
   if (text.empty()) {
     const auto folder = TemporaryDirectory::create();
@@ -126,7 +128,8 @@ template <class T> double distance(T value, T reference) {
     return 0;
   if (std::isnan(value) || std::isnan(reference) || std::isinf(value) || std::isinf(reference))
     return 1e9;
-  const T unit = std::nextafter(std::fabs(reference), std::numeric_limits<T>::infinity()) - std::fabs(reference);
+  const T unit =
+      std::nextafter(std::fabs(reference), std::numeric_limits<T>::infinity()) - std::fabs(reference);
   return std::fabs(static_cast<double>(value) - static_cast<double>(reference)) / static_cast<double>(unit);
 }
 
