@@ -56,10 +56,11 @@ void add3(const Operands& o, Lane& lane) {
 }
 
 void add64(const Operands& o, Lane& lane) {
-  const auto term = [](const sass::Source& source, u64 value) {
-    return source.negated ? u128{~value} + 1 : u128{value};
+  const auto term = [&](const sass::Source& source, u64 value) {
+    return source.negated ? u128{~value} + !o.extended : u128{value};
   };
-  const u128 sum = term(o.a, lane.a) + term(o.b, lane.b) + term(o.c, lane.c);
+  const u128 sum =
+      term(o.a, lane.a) + term(o.b, lane.b) + term(o.c, lane.c) + (o.extended && lane.in[0] ? 1 : 0);
   lane.result = static_cast<u64>(sum);
   lane.out[0] = sum >> 64 >= 1;
   lane.out[1] = sum >> 64 >= 2;
@@ -472,6 +473,14 @@ void integer_to_float(const Operands& o, Lane& lane) {
   lane.result = o.type == 2 ? bits_of(round_to_float(exact, direction)) : double_to_half(exact, direction);
 }
 
+/// I2I: limits a number of 32 bits to a type of 8 or 16 bits.
+u32 saturated(const Operands& o, u32 value) {
+  const bool is_signed = (o.type & 1) != 0;
+  const int bits = o.type < 2 ? 8 : 16;
+  const i32 least = is_signed ? -(1 << (bits - 1)) : 0, most = (1 << (is_signed ? bits - 1 : bits)) - 1;
+  return static_cast<u32>(std::clamp(static_cast<i32>(value), least, most));
+}
+
 void float_to_float(const Operands& o, Lane& lane) {
   const double value = converted_source(o, lane);
   if (o.type == 3)
@@ -688,6 +697,7 @@ void compute_lane(const Operands& o, Lane& lane) {
   case Opcode::dsetp: compare_doubles(o, lane); break;
   case Opcode::f2i: float_to_integer(o, lane); break;
   case Opcode::i2f: integer_to_float(o, lane); break;
+  case Opcode::i2i: lane.result = saturated(o, low(lane.b)); break;
   case Opcode::f2f: float_to_float(o, lane); break;
   case Opcode::frnd: round_to_whole(o, lane); break;
   case Opcode::f2fp: lane.result = pack_halves(o, lane); break;

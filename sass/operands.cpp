@@ -450,13 +450,17 @@ private:
 
   void iadd64() {
     begin(Opcode::iadd64, "IADD.64");
+    o_.extended = flag(74, ".X");
     destination(2);
     predicates_out(false);
     ignore(73, 1); // whether the result is signed, which matters for the name alone
     ignore(84, 3);
     source_a(Modifiers::negation, 2);
     source_b(Modifiers::negation, 2, Extension::sign);
-    unused_predicate(87, 90);
+    if (o_.extended)
+      predicate_in();
+    else
+      unused_predicate(87, 90);
   }
 
   void viadd() {
@@ -566,7 +570,10 @@ private:
 
   void idp() {
     begin(Opcode::idp, "IDP");
-    o_.type = choice(75, 2, {".4A", "?", ".2A.LO", ".2A.HI"});
+    // Four bytes by four, or two halves by the lower or the upper two bytes.
+    o_.type = choice(75, 2, {".4A", "?", ".2A", "?"});
+    if (flag(77, ".HI"))
+      o_.type = 3;
     o_.is_signed = flag(73);
     o_.source_type = flag(74);
     name(o_.is_signed ? ".S8" : ".U8");
@@ -790,6 +797,11 @@ private:
         refuse("types of I2FP");
       rounding();
       o_.type = o_.source_type = 2;
+      destination();
+      return source_b();
+    case 0x038: // I2I: saturates
+      begin(Opcode::i2i, "I2I");
+      o_.type = choice(76, 2, {".U8.S32.SAT", ".S8.S32.SAT", ".U16.S32.SAT", ".S16.S32.SAT"});
       destination();
       return source_b();
     case 0x05a: // UI2F

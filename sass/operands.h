@@ -58,6 +58,7 @@ enum class Opcode : std::uint8_t {
   dsetp,
   f2i,
   i2f,
+  i2i,
   f2f,
   frnd,
   f2fp,
