@@ -368,6 +368,26 @@ float float_extreme(float x, float y, bool minimum, bool passes_nan) {
   return (x < y) == minimum ? x : y;
 }
 
+/// Computes two floats that lie in a pair of words.
+void pair_arithmetic(const Operands& o, Lane& lane) {
+  Operands single = o;
+  single.opcode = o.opcode == Opcode::fadd2   ? Opcode::fadd
+                  : o.opcode == Opcode::fmul2 ? Opcode::fmul
+                                              : Opcode::ffma;
+  for (sass::Source* source : {&single.a, &single.b, &single.c})
+    source->words = 1;
+  u64 results[2];
+  for (const u32 half : {0u, 1u}) {
+    Lane part = lane;
+    part.a >>= 32 * half;
+    part.b >>= 32 * half;
+    part.c >>= 32 * half;
+    float_arithmetic(single, part);
+    results[half] = part.result;
+  }
+  lane.result = results[0] | results[1] << 32;
+}
+
 u32 special_function(const Operands& o, u32 bits) {
   const double wide = as_double(u64{bits} << 32);
   switch (o.function) {
@@ -489,7 +509,7 @@ void float_to_float(const Operands& o, Lane& lane) {
     const float result = round_to_float(value, direction_of(o));
     lane.result = canonical(o.ftz ? flush(result) : result);
   } else
-    lane.result = double_to_half(value, direction_of(o));
+    lane.result = o.bf16 ? double_to_bfloat(value, direction_of(o)) : double_to_half(value, direction_of(o));
 }
 
 void round_to_whole(const Operands& o, Lane& lane) {
@@ -636,6 +656,9 @@ void compute_lane(const Operands& o, Lane& lane) {
   case Opcode::prmt: lane.result = permute(o, low(lane.a), low(lane.b), low(lane.c)); break;
   case Opcode::isetp: compare_integers(o, lane); break;
   case Opcode::imnmx: lane.result = integer_extreme(o, lane.a, lane.b, lane.in[0]); break;
+  case Opcode::imnmx3:
+    lane.result = integer_extreme(o, integer_extreme(o, lane.a, lane.b, lane.in[0]), lane.c, lane.in[0]);
+    break;
   case Opcode::viaddmnmx: {
     const u32 sum = low(lane.a) + (o.b.negated ? 0 - low(lane.b) : low(lane.b));
     lane.result = integer_extreme(o, sum, lane.c, lane.in[0]);
@@ -675,7 +698,7 @@ void compute_lane(const Operands& o, Lane& lane) {
   case Opcode::fset: {
     const Floats f = floats_of(o, lane);
     const bool related = combine(o.boolean, are_related(o.comparison, f.a, f.b), lane.in[0]);
-    lane.result = !related ? 0 : o.float_result ? 0x3f800000 : ~0u;
+    lane.result = related ? 0x3f800000 : 0;
     break;
   }
   case Opcode::fmnmx: {
@@ -687,6 +710,15 @@ void compute_lane(const Operands& o, Lane& lane) {
     lane.result = canonical(result);
     break;
   }
+  case Opcode::fmnmx3: {
+    const Floats f = floats_of(o, lane);
+    lane.result =
+        canonical(float_extreme(float_extreme(f.a, f.b, lane.in[0], false), f.c, lane.in[0], false));
+    break;
+  }
+  case Opcode::fadd2:
+  case Opcode::fmul2:
+  case Opcode::ffma2: pair_arithmetic(o, lane); break;
   case Opcode::fchk:
     lane.out[0] = needs_slow_division(low(signed_source(o.a, lane.a)), low(signed_source(o.b, lane.b)));
     break;

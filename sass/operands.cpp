@@ -241,6 +241,10 @@ private:
       o_.uniform_datapath = true;
       return arithmetic(uniform_base(code));
     }
+    if (architecture_ >= 100 && code >= 0x054 && code <= 0x05d) {
+      o_.uniform_datapath = true;
+      return uniform_floating(code);
+    }
     if (code < 0x080 || (code >= 0x100 && code < 0x114))
       return arithmetic(code);
     others(code);
@@ -249,12 +253,26 @@ private:
   /// Returns the code of the vector instruction that a uniform one equals for one lane.
   static std::uint32_t uniform_base(std::uint32_t code) {
     switch (code) {
+    case 0x085: return 0x017; // UIMNMX
     case 0x0bd: return 0x100; // UFLO
     case 0x0be: return 0x101; // UBREV
     case 0x0bf: return 0x109; // UPOPC
     case 0x097: return 0x197; // UIADD3.64
     case 0x0a6: return 0x027; // UIMAD.HI
     default: return code - 0x080;
+    }
+  }
+
+  /// The uniform datapath has floats from sm_100 on.
+  void uniform_floating(std::uint32_t code) {
+    switch (code) {
+    case 0x054: return floating(0x021); // UFADD
+    case 0x055: return floating(0x023); // UFFMA
+    case 0x056: return floating(0x020); // UFMUL
+    case 0x05a: return conversion(2);   // UI2F
+    case 0x05c: return conversion(1);   // UF2I
+    case 0x05d: return conversion(3);   // UFRND
+    default: return;
     }
   }
 
@@ -292,6 +310,17 @@ private:
     case 0x017: return imnmx();
     case 0x048: return vimnmx();
     case 0x046: return viaddmnmx();
+    case 0x00f: // VIMNMX3
+      if (architecture_ < 100)
+        return;
+      begin(Opcode::imnmx3, "VIMNMX3");
+      o_.is_signed = flag(72);
+      if (!o_.is_signed)
+        name(".U32");
+      destination();
+      source_a();
+      sources_bc(Modifiers::none, Modifiers::none);
+      return predicate_in();
     case 0x013: // IABS
       begin(Opcode::iabs, "IABS");
       destination();
@@ -370,7 +399,7 @@ private:
       return source_b(Modifiers::negation);
     default: break;
     }
-    if (!o_.uniform_datapath || code == 0x05a || code == 0x05c)
+    if (!o_.uniform_datapath)
       floating(code);
   }
 
@@ -714,7 +743,7 @@ private:
       return predicate_in();
     case 0x00a: // FSET
       begin(Opcode::fset, "FSET");
-      o_.float_result = flag(81, ".BF");
+      name(".BF"); // 1.0 or 0
       float_comparison();
       o_.ftz = flag(80, ".FTZ");
       boolean(74);
@@ -732,6 +761,36 @@ private:
       source_a(Modifiers::sign);
       source_b(Modifiers::sign);
       return predicate_in();
+    case 0x076: // FMNMX3
+      if (architecture_ < 100)
+        return;
+      begin(Opcode::fmnmx3, "FMNMX3");
+      o_.ftz = flag(80, ".FTZ");
+      destination();
+      source_a();
+      sources_bc(Modifiers::none, Modifiers::none);
+      return predicate_in();
+    case 0x049: // FFMA2, FMUL2, FADD2
+    case 0x04a:
+    case 0x04b:
+      if (architecture_ < 100)
+        return;
+      begin(code == 0x049   ? Opcode::ffma2
+            : code == 0x04a ? Opcode::fmul2
+                            : Opcode::fadd2,
+            code == 0x049   ? "FFMA2"
+            : code == 0x04a ? "FMUL2"
+                            : "FADD2");
+      float_modifiers();
+      destination(2);
+      source_a(Modifiers::none, 2);
+      if (code == 0x049)
+        sources_bc(Modifiers::none, Modifiers::none, 2, 2);
+      else
+        source_b(Modifiers::none, 2);
+      if (is_immediate())
+        refuse("pairs of floats with an immediate");
+      return;
     case 0x102: // FCHK
       begin(Opcode::fchk, "FCHK");
       ignore(80, 1);
@@ -804,12 +863,6 @@ private:
       o_.type = choice(76, 2, {".U8.S32.SAT", ".S8.S32.SAT", ".U16.S32.SAT", ".S16.S32.SAT"});
       destination();
       return source_b();
-    case 0x05a: // UI2F
-    case 0x05c: // UF2I
-      if (architecture_ < 100)
-        return;
-      o_.uniform_datapath = true;
-      return conversion(code == 0x05a ? 2 : 1);
     case 0x03e: return f2fp();
     case 0x030: // HADD2
       begin(Opcode::hadd2, "HADD2");
@@ -880,6 +933,9 @@ private:
   void hfma2(bool mma) {
     begin(Opcode::hfma2, mma ? "HFMA2.MMA" : "HFMA2");
     half_modifiers_of_operation();
+    unused_predicate(87, 90);
+    if (word_.bits(87, 4) != 0 && word_.bits(87, 4) != true_predicate)
+      refuse("HFMA2 with a predicate");
     destination();
     source_a(Modifiers::half);
     sources_bc(Modifiers::half, Modifiers::half);
@@ -913,6 +969,11 @@ private:
     name(fmt::format(".{}.{}", 8 << o_.type, 8 << o_.source_type));
     o_.ftz = flag(80, ".FTZ");
     rounding();
+    if (o_.opcode == Opcode::f2f && flag(77, ".BF16")) {
+      o_.bf16 = true;
+      if (o_.type != 0)
+        refuse("type of F2F");
+    }
     if (o_.opcode == Opcode::f2i) {
       o_.is_signed = flag(72, ".S");
       o_.function = flag(77, ".NTZ");
@@ -939,11 +1000,9 @@ private:
     } else
       refuse(fmt::format("format {} of F2FP", format));
     o_.rounding = static_cast<Rounding>(choice(79, 2, {"", "?", "?", ".RZ"}));
-    if (flag(72, ".RELU"))
-      o_.relu = true;
+    o_.relu = flag(75, ".RELU");
     destination();
-    o_.a = general_source(24);
-    o_.a.absolute = flag(73);
+    source_a(Modifiers::sign);
     if (is_exchanged()) {
       o_.b = slot_64(Modifiers::none);
       o_.c = slot_32(Modifiers::none);
@@ -1712,8 +1771,8 @@ private:
       predicate_in();
     else
       unused_predicate(87, 90);
-    // The barrier's number and the number of threads are immediates or in a register; form 1 has one register of
-    // both, with the threads from bit 16 on.
+    // The barrier's number and the number of threads are immediates or in a register; form 1 has one register
+    // of both, with the threads from bit 16 on.
     switch (o_.form) {
     case 1: o_.b = general_source(32); break;
     case 2:

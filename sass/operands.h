@@ -50,6 +50,10 @@ enum class Opcode : std::uint8_t {
   fset,
   fmnmx,
   fchk,
+  fmnmx3,
+  fadd2, ///< of two floats in a pair of registers, as the next two
+  fmul2,
+  ffma2,
   fswzadd,
   mufu,
   dadd,

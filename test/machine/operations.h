@@ -19,21 +19,37 @@ struct OperationCase {
   std::string ptx;
   std::string types; ///< of d, a, b, c: a letter each, see `type_of`
   std::function<Bits(Bits, Bits, Bits)> reference;
-  std::string sass;   ///< operations of which one must occur: "IADD3|VIADD"; empty: any
-  double ulps = 0;    ///< how far a float may be from the reference
+  std::string sass;      ///< operations of which one must occur: "IADD3|VIADD"; empty: any
+  double ulps = 0;       ///< how far a float may be from the reference
   int architecture = 75; ///< the least
 };
 
 /// Checks cases on all architectures. Each also with an immediate and with constants as operands.
 void check_operations(const std::vector<OperationCase>& cases);
 
-inline float f32(Bits bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits)); }
-inline double f64(Bits bits) { return std::bit_cast<double>(bits); }
-inline Bits bits(float value) { return std::bit_cast<std::uint32_t>(value); }
-inline Bits bits(double value) { return std::bit_cast<std::uint64_t>(value); }
-inline Bits bits(std::int32_t value) { return static_cast<std::uint32_t>(value); }
-inline Bits bits(std::uint32_t value) { return value; }
-inline Bits bits(std::int64_t value) { return static_cast<Bits>(value); }
-inline Bits bits(Bits value) { return value; }
+inline float f32(Bits bits) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+}
+inline double f64(Bits bits) {
+  return std::bit_cast<double>(bits);
+}
+inline Bits bits(float value) {
+  return std::bit_cast<std::uint32_t>(value);
+}
+inline Bits bits(double value) {
+  return std::bit_cast<std::uint64_t>(value);
+}
+inline Bits bits(std::int32_t value) {
+  return static_cast<std::uint32_t>(value);
+}
+inline Bits bits(std::uint32_t value) {
+  return value;
+}
+inline Bits bits(std::int64_t value) {
+  return static_cast<Bits>(value);
+}
+inline Bits bits(Bits value) {
+  return value;
+}
 
 } // namespace warplens::machine
