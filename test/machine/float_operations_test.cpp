@@ -522,7 +522,7 @@ TEST_CASE("conversions between floats and integers") {
                        };
                        return one(0) | one(32) << 32;
                      },
-                     "FADD2|FMUL2", 0, 100});
+                     "FADD|FMUL", 0, 100});
   cases.push_back({"fma.rn.f32x2 $d, $a, $b, $c;", "BBBB",
                    [=](Bits a, Bits b, Bits c) {
                      const auto one = [&](int shift) {
@@ -531,12 +531,12 @@ TEST_CASE("conversions between floats and integers") {
                      };
                      return one(0) | one(32) << 32;
                    },
-                   "FFMA2", 0, 100});
+                   "FFMA", 0, 100});
   cases.push_back({"max.f32 $d, $a, $b, $c;", "ffff",
                    [](Bits a, Bits b, Bits c) {
                      return bits(extreme(extreme(f32(a), f32(b), false, false), f32(c), false, false));
                    },
-                   "FMNMX3", 0, 100});
+                   "FMNMX", 0, 100});
   cases.push_back({"cvt.rn.bf16.f32 $d, $a;", "Gf", [](Bits a, Bits, Bits) { return half_of(f32(a), true); },
                    "F2FP|F2F", 0, 80});
   check_operations(cases);
