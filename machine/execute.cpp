@@ -91,11 +91,10 @@ private:
         return;
       if (warp.pc >= code_.operations.size())
         return warp.stop(Outcome::Kind::refused, "execution runs past the end of the code");
+      if (warp.executed >= options_.instruction_limit && warp.state != Warp::State::done)
+        return warp.stop(Outcome::Kind::limit_reached,
+                         fmt::format("a warp executed {} instructions, the most that it may", warp.executed));
       if (warp.executed >= end && warp.state == Warp::State::ready) {
-        if (warp.executed >= options_.instruction_limit)
-          return warp.stop(
-              Outcome::Kind::limit_reached,
-              fmt::format("a warp executed {} instructions, the most that it may", warp.executed));
         rotate_splits(warp, false);
         return;
       }
