@@ -71,7 +71,7 @@ void relocate(std::vector<std::byte>& bank, const std::vector<Relocation64>& rel
 } // namespace
 
 std::uint32_t stack_bytes(const Kernel& kernel, const Launch& launch) {
-  // What cudaLimitStackSize is at the least; a multiple of what the widest access needs.
+  // The default of cudaLimitStackSize; the result is a multiple of the widest access.
   constexpr std::uint32_t least = 1024;
   return (std::max({least, kernel.local_bytes, launch.local_bytes}) + 15) / 16 * 16;
 }

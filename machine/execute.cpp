@@ -113,9 +113,18 @@ private:
                   .bytes = x.bytes,
                   .is_store = x.opcode == Opcode::store || x.opcode == Opcode::stsm,
                   .is_atomic = x.opcode == Opcode::atom || x.opcode == Opcode::atom_cas ||
-                               x.opcode == Opcode::atoms_popc_inc || x.opcode == Opcode::atoms_arrive,
+                               x.opcode == Opcode::atoms_popc_inc || x.opcode == Opcode::atoms_arrive ||
+                               (x.opcode >= Opcode::syncs_exch && x.opcode <= Opcode::arrives &&
+                                x.opcode != Opcode::syncs_phase),
                   .addresses = addresses};
     const WarpId id{warp.block->index, warp.index};
+    if (x.opcode == Opcode::ublkcp) {
+      const RowPlace global = x.function != 0 ? o.a : o.b;
+      addresses[0] = std::uint64_t{warp.row(global)[lane_count]} << 32 | warp.row(global)[0];
+      access.lanes = 1;
+      access.is_store = x.function == 0;
+      access.bulk_bytes = 16 * warp.row(o.c)[0];
+    }
     if (x.opcode == Opcode::ldsm || x.opcode == Opcode::stsm) {
       // The first lanes give the addresses of the matrices' rows, of 16 bytes each.
       const std::uint32_t rows = 8u * (x.bytes / 4u);
@@ -501,16 +510,16 @@ std::string check(const Program& program, const Kernel& kernel, const Launch& la
   };
   if (is_empty(launch.grid) || is_empty(launch.block) || is_empty(launch.cluster))
     return "a dimension of the launch is zero";
-  constexpr std::uint32_t most_threads = 1024, most_shared = 256 * 1024;
-  if (launch.block.x > most_threads || launch.block.y > most_threads || launch.block.z > most_threads ||
-      launch.block.count() > most_threads)
+  constexpr std::uint32_t max_threads = 1024, max_shared = 256 * 1024;
+  if (launch.block.x > max_threads || launch.block.y > max_threads || launch.block.z > max_threads ||
+      launch.block.count() > max_threads)
     return fmt::format("a block of {} threads", launch.block.count());
   if (launch.cluster.x > 64 || launch.cluster.y > 64 || launch.cluster.z > 64 || launch.cluster.count() > 64)
     return "a cluster of more than 64 blocks";
   if (launch.grid.x % launch.cluster.x != 0 || launch.grid.y % launch.cluster.y != 0 ||
       launch.grid.z % launch.cluster.z != 0)
     return "the grid is no multiple of the clusters";
-  if (launch.dynamic_shared_bytes > most_shared || kernel.shared_bytes > most_shared)
+  if (launch.dynamic_shared_bytes > max_shared || kernel.shared_bytes > max_shared)
     return "too much shared memory";
   if (launch.local_bytes > 512 * 1024)
     return "too much local memory";

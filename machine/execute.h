@@ -27,6 +27,7 @@ struct Access {
   std::uint8_t bytes = 0; ///< per lane
   bool is_store = false;
   bool is_atomic = false;
+  std::uint32_t bulk_bytes = 0; ///< of a copy of many bytes: how many, from the first lane's address on
   /// The lanes' addresses: in their space, of local memory within each thread's. Generic addresses of shared
   /// and local memory keep their windows.
   std::span<const std::uint64_t, lane_count> addresses;

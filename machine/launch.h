@@ -21,7 +21,8 @@ struct Dimensions {
 /// Which side of a branch runs first where the lanes of a warp part. Hardware's order is not documented.
 enum class BranchOrder : std::uint8_t { fall_through_first, taken_first };
 
-/// What the device code calls but the cubin does not have. Without a function the call is refused by name.
+/// The functions that device code calls but the cubin does not have. A call of one that is empty is refused
+/// by name.
 struct Builtins {
   /// Prints: the addresses of the format and of the arguments' buffer. Returns what vprintf returns.
   std::function<std::int32_t(std::uint64_t format, std::uint64_t arguments)> vprintf;
@@ -31,7 +32,6 @@ struct Builtins {
       assert_fail;
 };
 
-/// A fetch of a texture or an access to a surface, by one lane: not supported yet, refused by name.
 struct Launch {
   Dimensions grid, block, cluster;
   std::uint32_t dynamic_shared_bytes = 0;

@@ -38,8 +38,9 @@ std::vector<std::byte> bytes_of(const sass::Section* section) {
 }
 
 bool is_memory(Opcode opcode) {
-  return opcode >= Opcode::load && opcode <= Opcode::ldgsts && opcode != Opcode::movm &&
-         opcode != Opcode::qspc;
+  const bool in_shared_memory = opcode >= Opcode::syncs_exch && opcode <= Opcode::ublkcp;
+  return in_shared_memory || (opcode >= Opcode::load && opcode <= Opcode::ldgsts && opcode != Opcode::movm &&
+                              opcode != Opcode::qspc);
 }
 bool is_control(Opcode opcode) {
   return opcode >= Opcode::bra;
@@ -72,7 +73,7 @@ public:
     for (std::uint32_t section = 0; section < code_.sections.size(); ++section)
       for (std::uint32_t i = code_.sections[section].begin; i < code_.sections[section].end; ++i)
         lower(i, section);
-    // What runs past the end meets an operation that is refused.
+    // A warp that runs past the end meets an operation that is refused.
     static const Operands nothing;
     code_.operations.push_back({.kind = OperationKind::refused, .operands = &nothing});
   }

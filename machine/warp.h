@@ -103,7 +103,7 @@ struct Block {
   std::vector<std::uint32_t> local_storage;
 };
 
-/// What all blocks of a launch share.
+/// The state that all blocks of a launch share.
 struct LaunchState {
   const Program* program = nullptr;
   const Code* code = nullptr;

@@ -209,7 +209,7 @@ void atomic(Warp& warp, const Operation& o, Mask mask) {
   Addresses addresses;
   compute_addresses(warp, o, addresses);
   const u32 *value = warp.row(o.b), *swap = warp.row(o.c);
-  Mask done = mask;
+  Mask done = mask, swapped = 0;
   for (Mask left = mask; left != 0; left &= left - 1) {
     const u32 lane = lane_of(left);
     u64 space_address = addresses[lane];
@@ -227,6 +227,7 @@ void atomic(Warp& warp, const Operation& o, Mask mask) {
     if (x.opcode == Opcode::atom_cas) {
       writes = old == operand;
       result = word_pair(swap, lane, x.bytes);
+      swapped |= static_cast<u32>(writes) << lane;
       if (x.function != 0) // whether it has swapped
         returned = writes;
     } else if (x.opcode == Opcode::atoms_popc_inc)
@@ -236,15 +237,14 @@ void atomic(Warp& warp, const Operation& o, Mask mask) {
     if (writes &&
         !access(warp, x.space, addresses[lane], lane, reinterpret_cast<std::byte*>(&result), x.bytes, true))
       return fault(warp, o, addresses[lane]);
-    if (x.has_return) {
+    if (x.has_return && x.destination_words != 0) {
       u32* d = warp.destination(o);
       d[lane] = static_cast<u32>(returned);
       if (x.destination_words == 2)
         d[lane_count + lane] = static_cast<u32>(returned >> 32);
     }
   }
-  if (x.space != Space::shared)
-    warp.set_predicate(o.out[0], done, mask);
+  warp.set_predicate(o.out[0], x.space == Space::shared ? swapped : done, mask);
 }
 
 /// QSPC: whether a generic address is one of shared memory.
@@ -369,6 +369,133 @@ void copy_to_shared(Warp& warp, const Operation& o, Mask mask) {
     if (!access(warp, Space::shared, shared, lane, bytes, x.bytes, true))
       return fault(warp, o, shared);
   }
+}
+
+// ---- barriers in shared memory
+
+/// The word of a barrier of sm_90 and later: bits 1 to 20 the expected arrivals, 43 to 62 those that are
+/// pending, both as negative numbers, 63 the phase, 21 to 42 the bytes that are expected.
+struct SharedBarrier {
+  static constexpr u64 count_mask = 0xfffff, bytes_mask = 0x3fffff;
+  u64 word;
+
+  void arrive(u64 arrivals, u64 transactions) {
+    const u64 expected = word >> 1 & count_mask;
+    u64 pending = ((word >> 43) + arrivals) & count_mask;
+    const u64 bytes = ((word >> 21) + transactions) & bytes_mask;
+    u64 phase = word >> 63;
+    if (pending == 0 && bytes == 0) {
+      pending = expected;
+      phase ^= 1;
+    }
+    word = phase << 63 | pending << 43 | bytes << 21 | expected << 1 | (word & 1);
+  }
+};
+
+/// The barrier of sm_80: in the upper word the phase and 2^31 less the pending arrivals, in the lower one
+/// 2^30 less the expected ones.
+u64 arrived_before_sm_90(u64 word) {
+  const u32 low = static_cast<u32>(word), high = static_cast<u32>(word >> 32);
+  u32 phase = high & 0x80000000, pending = (high & 0x7fffffff) + 1;
+  if (pending == 0x80000000) {
+    phase ^= 0x80000000;
+    pending = (low + 0x40000000) & 0x7fffffff;
+  }
+  return u64{phase | pending} << 32 | low;
+}
+
+void arrive(Warp& warp, const Operation& o, Mask mask) {
+  const Operands& x = *o.operands;
+  const bool is_old = warp.block->launch->code->architecture < 90;
+  Addresses addresses;
+  compute_addresses(warp, o, addresses);
+  const u32* b = warp.row(o.b);
+  for (Mask left = mask; left != 0; left &= left - 1) {
+    const u32 lane = lane_of(left);
+    u64 word = 0;
+    if (!access(warp, Space::shared, addresses[lane], lane, reinterpret_cast<std::byte*>(&word), 8, false))
+      return fault(warp, o, addresses[lane]);
+    SharedBarrier barrier{word};
+    const u64 value = b[lane];
+    if (is_old)
+      barrier.word = arrived_before_sm_90(word);
+    else if (x.opcode == Opcode::arrives)
+      barrier.arrive(x.function == 0 ? 1 : 0, x.function == 0 ? 0 : ~u64{0});
+    else
+      switch (x.function) {
+      case 0: barrier.arrive(1, value); break;
+      case 1: barrier.arrive(1, 0); break;
+      case 2: barrier.arrive(0, 1); break;
+      case 3: barrier.arrive(0, value); break;
+      case 4: barrier.arrive(0, 0 - value); break;
+      default: barrier.arrive(value, 0); break;
+      }
+    access(warp, Space::shared, addresses[lane], lane, reinterpret_cast<std::byte*>(&barrier.word), 8, true);
+    if (x.destination_words == 2) {
+      u32* d = warp.destination(o);
+      d[lane] = static_cast<u32>(word);
+      d[lane_count + lane] = static_cast<u32>(word >> 32);
+    }
+  }
+}
+
+void exchange_barrier(Warp& warp, const Operation& o, Mask) {
+  Addresses addresses;
+  compute_addresses(warp, o, addresses);
+  const u32* b = warp.row(o.b);
+  u64 old = 0, word = word_pair(b, 0, 8);
+  if (!access(warp, Space::shared, addresses[0], 0, reinterpret_cast<std::byte*>(&old), 8, false))
+    return fault(warp, o, addresses[0]);
+  access(warp, Space::shared, addresses[0], 0, reinterpret_cast<std::byte*>(&word), 8, true);
+  u32* d = warp.destination(o);
+  std::fill_n(d, lane_count, static_cast<u32>(old));
+  std::fill_n(d + lane_count, lane_count, static_cast<u32>(old >> 32));
+}
+
+/// Says whether a barrier's phase is no longer the one at bit 31 of a register.
+void check_phase(Warp& warp, const Operation& o, Mask mask) {
+  Addresses addresses;
+  compute_addresses(warp, o, addresses);
+  const u32* b = warp.row(o.b);
+  Mask is_over = 0;
+  for (Mask left = mask; left != 0; left &= left - 1) {
+    const u32 lane = lane_of(left);
+    u64 word = 0;
+    if (!access(warp, Space::shared, addresses[lane], lane, reinterpret_cast<std::byte*>(&word), 8, false))
+      return fault(warp, o, addresses[lane]);
+    is_over |= static_cast<u32>((word >> 63) != (b[lane] >> 31)) << lane;
+  }
+  warp.set_predicate(o.out[0], is_over, mask);
+}
+
+/// Copies bytes between global and shared memory at once, and completes them at a barrier.
+void copy_in_bulk(Warp& warp, const Operation& o, Mask) {
+  const bool to_shared = o.operands->function != 0;
+  const u32 *a = warp.row(o.a), *b = warp.row(o.b);
+  const u32 bytes = 16 * warp.row(o.c)[0];
+  // A is the source, B the destination; beside an address in shared memory is that of the barrier.
+  const u64 global = word_pair(to_shared ? a : b, 0, 8);
+  const u32 shared = to_shared ? b[0] : a[0];
+  Memory& memory = *warp.block->launch->memory;
+  for (u32 done = 0; done < bytes; done += 16) {
+    std::byte* at = shared_bytes_at(warp, shared + done, 16);
+    if (!at)
+      return fault(warp, o, shared + done);
+    const bool copied = to_shared
+                            ? memory.copy_from(global + done, std::span(at, 16))
+                            : memory.copy_to(global + done, std::span<const std::byte>(at, 16), warp.pc);
+    if (!copied)
+      return fault(warp, o, global + done);
+  }
+  if (!to_shared)
+    return;
+  std::byte* at = shared_bytes_at(warp, b[lane_count], 8);
+  if (!at)
+    return fault(warp, o, b[lane_count]);
+  SharedBarrier barrier{};
+  std::memcpy(&barrier.word, at, 8);
+  barrier.arrive(0, 0 - u64{bytes});
+  std::memcpy(at, &barrier.word, 8);
 }
 
 // ---- lanes
@@ -824,6 +951,12 @@ Handler select_warp_operation(const Operands& x) {
   case Opcode::stsm: return store_matrices;
   case Opcode::movm: return transpose;
   case Opcode::ldgsts: return copy_to_shared;
+  case Opcode::atoms_arrive:
+  case Opcode::arrives:
+  case Opcode::syncs_arrive: return arrive;
+  case Opcode::syncs_exch: return exchange_barrier;
+  case Opcode::syncs_phase: return check_phase;
+  case Opcode::ublkcp: return copy_in_bulk;
   case Opcode::hmma: return multiply_halves;
   case Opcode::imma: return multiply_integers;
   case Opcode::dmma: return multiply_doubles;

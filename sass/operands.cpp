@@ -241,7 +241,7 @@ private:
       o_.uniform_datapath = true;
       return arithmetic(uniform_base(code));
     }
-    if (architecture_ >= 100 && code >= 0x054 && code <= 0x05d) {
+    if (architecture_ >= 100 && code >= 0x054 && code <= 0x05e) {
       o_.uniform_datapath = true;
       return uniform_floating(code);
     }
@@ -272,6 +272,7 @@ private:
     case 0x05a: return conversion(2);   // UI2F
     case 0x05c: return conversion(1);   // UF2I
     case 0x05d: return conversion(3);   // UFRND
+    case 0x05e: return floating(0x045); // UI2FP
     default: return;
     }
   }
@@ -1137,6 +1138,8 @@ private:
     case 0x0ca:
     case 0x1c2:
       begin(Opcode::r2ur, "R2UR");
+      if (architecture_ >= 100)
+        ignore(87, 1); // set beside an elected lane
       uniform_destination();
       predicates_out(false);
       o_.a = general_source(24);
@@ -1276,6 +1279,15 @@ private:
     case 0x1a9: return compare_and_swap(code);
     case 0x18c: return shared_atomic();
     case 0x1ae: return ldgsts();
+    case 0x1a7:
+    case 0x1b0:
+    case 0x1b1:
+    case 0x1b2: return shared_barrier(code);
+    case 0x1b7:
+      begin(Opcode::nop, "UTMACMDFLUSH"); // ends a group of bulk copies
+      uniform_guard_ = true;
+      return ignore(16, 89);
+    case 0x1ba: return bulk_copy();
     case 0x1aa: // QSPC
       begin(Opcode::qspc, "QSPC");
       o_.address_is_wide = true;
@@ -1375,7 +1387,7 @@ private:
     o_.space = space_of(code);
     o_.has_return = !reduces;
     const bool has_uniform = take(91, 1) != 0;
-    // From sm_100 on an atomic operation with a descriptor says at bit 63 that the register has 64 bits.
+    // An atomic operation with a descriptor says at bit 63, from sm_100 on, that the register has 64 bits.
     const bool newest = architecture_ >= 100 && !reduces;
     const bool descriptor = has_uniform && architecture_ >= 80;
     if (newest && has_uniform) {
@@ -1483,11 +1495,15 @@ private:
       o_.bytes = type == 2 ? 8 : 4;
       if (type != 0 && type != 2)
         refuse("type of ATOMS.CAS");
-      o_.function = flag(80, ".CAST.SPIN"); // returns whether it has swapped
+      // CAST.SPIN returns whether it has swapped.
+      o_.function = flag(80) || word_.bits(87, 4) == 3;
+      if (o_.function)
+        name(".CAST.SPIN");
       if (!o_.function)
         name(".CAS");
-      ignore(79, 1);
-      ignore(75, 4);
+      const std::uint8_t scale = choice(78, 2, {"", ".X4", ".X8", ".X16"});
+      o_.shift = static_cast<std::uint8_t>(scale == 0 ? 0 : scale + 1);
+      ignore(75, 5);
       ignore(72, 1);
       ignore(81, 10);
     } else {
@@ -1506,7 +1522,12 @@ private:
     const std::uint8_t words = static_cast<std::uint8_t>(o_.bytes / 4);
     o_.a = general_source(24, o_.address_is_wide ? 2 : 1);
     o_.offset = take_signed(40, 24);
-    destination(o_.function ? 1 : words);
+    // From sm_100 on a predicate says whether it has swapped, before a register does.
+    if (o_.function && architecture_ >= 100) {
+      o_.predicate_out[0] = small(81, 3);
+      ignore(16, 8);
+    } else
+      destination(words);
     o_.b = general_source(32, words);
     o_.c = general_source(64, words);
   }
@@ -1577,6 +1598,87 @@ private:
       ignore(64, 8);
     predicate_in(); // false: zeros are written instead
     ignore(68, 4);
+  }
+
+  /// Barriers in shared memory of sm_90: words of 64 bits that count arrivals and bytes.
+  void shared_barrier(std::uint32_t code) {
+    if (code == 0x1b2) {
+      begin(Opcode::syncs_exch, "SYNCS.EXCH");
+      uniform_guard_ = true;
+      if (!flag(72, ".64"))
+        refuse("SYNCS.EXCH of 32 bits");
+      o_.destination_words = 2;
+      o_.destination_uniform = true;
+      o_.destination = uniform_at(16);
+      o_.base = uniform_source(24);
+      o_.b = uniform_source(32, 2);
+      o_.offset = take_signed(40, 24);
+      ignore(91, 1);
+    } else if (code == 0x1b1) {
+      begin(Opcode::nop, "SYNCS.CCTL.IV");
+      return ignore(16, 89);
+    } else {
+      o_.a = general_source(24);
+      o_.offset = take_signed(40, 24);
+      if (take(91, 1) != 0)
+        o_.base = uniform_source(64);
+      if (code == 0x1b0)
+        arrival_of_copies();
+      else if (o_.form == 2)
+        phase_check();
+      else
+        arrival();
+    }
+    o_.space = Space::shared;
+    o_.bytes = 8;
+  }
+  /// ARRIVES: a thread's asynchronous copies before it have arrived.
+  void arrival_of_copies() {
+    begin(Opcode::arrives, "ARRIVES.LDGSTSBAR.64");
+    const unsigned bit = architecture_ >= 100 ? 76 : 70;
+    const bool counts_arrival = take(bit, 1) != 0, counts_transaction = take(bit + 1, 1) != 0;
+    if (architecture_ >= 90 && counts_arrival == counts_transaction)
+      refuse("what ARRIVES counts");
+    o_.function = counts_transaction ? 1 : 0;
+    name(o_.function ? ".TRANSCNT" : ".ARVCNT");
+    ignore(16, 8);
+    ignore(32, 8);
+    ignore(72, 4);
+  }
+  void phase_check() {
+    begin(Opcode::syncs_phase, "SYNCS.PHASECHK.TRANS64");
+    flag(72, ".TRYWAIT");
+    ignore(architecture_ >= 100 ? 76 : 70, 1);
+    ignore(16, 8);
+    o_.predicate_out[0] = small(81, 3);
+    o_.b = general_source(32);
+    unused_predicate(87, 90);
+    ignore(84, 3);
+  }
+  void arrival() {
+    begin(Opcode::syncs_arrive, "SYNCS.ARRIVE.TRANS64");
+    flag(73, ".NOCOMPLETE");
+    flag(74, ".RED");
+    // One arrival and bytes of a register; one arrival; one transaction; bytes; bytes that are complete;
+    // arrivals of a register.
+    o_.function = choice(84, 3, {".A1TR", ".A1T0", ".A0T1", ".A0TR", ".A0TX", ".ART0", "?", "?"});
+    destination(2);
+    o_.b = general_source(32);
+  }
+  /// UBLKCP: a copy of many bytes at once.
+  void bulk_copy() {
+    begin(Opcode::ublkcp, "UBLKCP");
+    uniform_guard_ = true;
+    const bool to_shared = take(73, 1) != 0, to_global = take(74, 1) != 0;
+    if (to_shared == to_global)
+      refuse("the direction of UBLKCP");
+    o_.function = to_shared;
+    name(to_shared ? ".S.G" : ".G.S");
+    ignore(91, 1);
+    o_.a = uniform_source(24, 2);
+    o_.b = uniform_source(32, 2);
+    o_.c = uniform_source(64);
+    o_.space = Space::global;
   }
 
   // ---- control
@@ -1848,6 +1950,10 @@ bool has_address(const Operands& o) {
   case Opcode::ldsm:
   case Opcode::stsm:
   case Opcode::ldgsts:
+  case Opcode::syncs_exch:
+  case Opcode::syncs_arrive:
+  case Opcode::syncs_phase:
+  case Opcode::arrives:
   case Opcode::ldc: return true;
   default: return false;
   }

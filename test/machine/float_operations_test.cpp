@@ -338,7 +338,7 @@ TEST_CASE("halves and bfloat16") {
   for (const bool bf16 : {false, true}) {
     const std::string type = bf16 ? "bf16x2" : "f16x2";
     const std::string types = bf16 ? "gggg" : "hhhh";
-    const int least = bf16 ? 90 : 75, least_fma = bf16 ? 80 : 75;
+    const int least = bf16 ? 90 : 75, min_of_fma = bf16 ? 80 : 75;
     const auto each = [=](auto f) {
       return [=](Bits a, Bits b, Bits c) -> Bits {
         const auto one = [&](int shift) {
@@ -364,7 +364,7 @@ TEST_CASE("halves and bfloat16") {
         return std::nextafter(sum, error > 0 ? INFINITY : -INFINITY);
       return sum;
     };
-    cases.push_back({"fma.rn." + type + " $d, $a, $b, $c;", types, each(exact_sum), "HFMA2", 0, least_fma});
+    cases.push_back({"fma.rn." + type + " $d, $a, $b, $c;", types, each(exact_sum), "HFMA2", 0, min_of_fma});
     for (const bool minimum : {false, true}) {
       cases.push_back({(minimum ? "min." : "max.") + type + " $d, $a, $b;", types.substr(1),
                        each([=](double a, double b, double) { return extreme(a, b, minimum, false); }),

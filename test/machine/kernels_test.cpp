@@ -798,3 +798,46 @@ TEST_CASE("tensor cores: halves, bytes, doubles") {
       }
   });
 }
+
+TEST_CASE("barriers in shared memory") {
+  for_each_program([](const Program& program, int architecture) {
+    if (architecture < 80)
+      return;
+    const int rounds = 13;
+    std::vector<int> o(128);
+    int expected = 1;
+    for (int r = 0; r < rounds; ++r)
+      expected = expected * 3 + r;
+    run_whole(program, "shared_barriers", {1}, {128}, Parameters() << o << rounds);
+    CHECK(std::ranges::count(o, expected) == 128);
+  });
+}
+
+TEST_CASE("bulk copies, and clusters that read each other's shared memory") {
+  if (!has_toolkit())
+    return;
+  for (const int architecture : {90, 100, 120}) {
+    INFO("sm_" << architecture);
+    const Program program = load(compile("modern.cu", architecture));
+    for (const Kernel& kernel : program.kernels())
+      for (const UnsupportedInstruction& instruction : kernel.unsupported()) {
+        INFO(kernel.name);
+        CHECK(instruction.listing == "");
+      }
+    const int chunks = 7;
+    std::vector<float> x(chunks * 256), o(256), expected(256);
+    for (std::size_t i = 0; i < x.size(); ++i)
+      expected[i % 256] += x[i] = static_cast<float>(static_cast<int>(uniform(0, 99)));
+    run_whole(program, "bulk_sums", {1}, {256}, Parameters() << x << o << chunks);
+    CHECK(o == expected);
+
+    std::vector<int> in(8 * 32), out(8 * 32);
+    for (int& value : in)
+      value = static_cast<int>(generator() % 1000);
+    Launch launch;
+    launch.cluster = {4};
+    run_whole(program, "neighbours", {8}, {32}, Parameters() << in << out, launch);
+    for (int i = 0; i < 8 * 32; ++i)
+      REQUIRE(out[i] == in[i / 128 * 128 + (i / 32 + 1) % 4 * 32 + 31 - i % 32]);
+  }
+}

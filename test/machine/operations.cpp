@@ -118,7 +118,7 @@ Bits random_operand(char letter, std::mt19937_64& random) {
   }
 }
 
-/// Where an operand comes from.
+/// The place that an operand comes from.
 enum class Kind { memory, immediate, constant };
 
 std::string replace_all(std::string text, std::string_view from, const std::string& to) {

@@ -19,7 +19,7 @@ namespace warplens::machine {
 
 inline constexpr int architectures[] = {75, 80, 86, 89, 90, 100, 120};
 
-/// Whether this machine has nvcc and ptxas; a test without them is skipped.
+/// Returns whether this machine has nvcc and ptxas; a test without them is skipped.
 inline bool has_toolkit() {
   if (!std::string_view(WARPLENS_NVCC).empty())
     return true;

@@ -490,3 +490,25 @@ extern "C" __global__ void tensor_doubles(const double* a, const double* b, doub
   c[(t >> 2) * 8 + (t & 3) * 2 + 1] = d1;
 }
 #endif
+
+#if __CUDA_ARCH__ >= 800
+// Warps hand a value on through a barrier in shared memory, which each round all threads arrive at.
+extern "C" __global__ void shared_barriers(int* o, int rounds) {
+  __shared__ unsigned long long barrier;
+  __shared__ int value;
+  const unsigned at = (unsigned)__cvta_generic_to_shared(&barrier);
+  if (threadIdx.x == 0) {
+    asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(at), "r"(blockDim.x) : "memory");
+    value = 1;
+  }
+  __syncthreads();
+  for (int r = 0; r < rounds; ++r) {
+    if (threadIdx.x / 32 == r % (blockDim.x / 32) && threadIdx.x % 32 == 0)
+      value = value * 3 + r;
+    unsigned long long state;
+    asm volatile("mbarrier.arrive.shared.b64 %0, [%1];" : "=l"(state) : "r"(at) : "memory");
+    asm volatile("{ .reg .pred p; W: mbarrier.test_wait.shared.b64 p, [%0], %1; @!p bra W; }" ::"r"(at), "l"(state) : "memory");
+  }
+  o[threadIdx.x] = *(volatile int*)&value;
+}
+#endif
