@@ -104,9 +104,10 @@ std::vector<Relocation> Elf::relocations_of(std::string_view section) const {
     for (ByteReader reader(found ? found->bytes : Bytes()); !reader.at_end();) {
       Relocation relocation;
       relocation.offset = reader.u64();
-      reader.take(4); // the type
+      relocation.type = reader.u32();
       relocation.symbol = reader.u32();
-      if (prefix == ".rela")
+      relocation.has_addend = prefix == ".rela";
+      if (relocation.has_addend)
         relocation.addend = reader.u64();
       if (!reader.failed())
         relocations.push_back(relocation);

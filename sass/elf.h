@@ -69,6 +69,8 @@ struct Symbol {
 struct Relocation {
   std::uint64_t offset = 0, addend = 0;
   std::uint32_t symbol = 0;
+  std::uint32_t type = 0;
+  bool has_addend = false; ///< else it is what the section has at the offset
 };
 
 /// Views into a cubin's bytes, which must outlive it.

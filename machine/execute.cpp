@@ -1,0 +1,603 @@
+#include "machine/execute.h"
+
+#include "machine/block.h"
+
+#include <algorithm>
+#include <bit>
+#include <fmt/format.h>
+#include <numeric>
+
+namespace warplens::machine {
+namespace {
+
+using sass::Opcode;
+using sass::Operands;
+
+std::uint32_t first_lane(Mask lanes) {
+  return static_cast<std::uint32_t>(std::countr_zero(lanes));
+}
+
+/// Runs blocks that are resident together, until all are done or one of their warps has to stop.
+class Runner {
+public:
+  Runner(LaunchState& launch, std::span<Block> blocks)
+      : launch_(launch), code_(*launch.code), options_(*launch.launch), blocks_(blocks) {}
+
+  /// Returns the warp that stopped, or null.
+  Warp* run() {
+    for (;;) {
+      bool all_done = true, has_progress = false;
+      for (Block& block : blocks_) {
+        for (Warp& warp : block.warps) {
+          if (warp.state == Warp::State::ready) {
+            has_progress = true;
+            if (launch_.sink)
+              run_warp<true>(warp);
+            else
+              run_warp<false>(warp);
+            if (warp.is_stopped)
+              return &warp;
+          }
+          all_done = all_done && warp.state == Warp::State::done;
+        }
+        has_progress = release_barriers(block) || has_progress;
+      }
+      if (all_done)
+        return nullptr;
+      if (!has_progress && !release_clusters())
+        return deadlocked();
+    }
+  }
+
+private:
+  // ---- the loop
+
+  template <bool is_observed> void run_warp(Warp& warp) {
+    const Operation* const operations = code_.operations.data();
+    const std::uint64_t end = warp.executed + options_.quantum;
+    while (warp.state == Warp::State::ready) {
+      const std::uint32_t first = warp.pc;
+      const Mask active = warp.active;
+      const Operation* o = operations + first;
+      for (;; ++o) {
+        const Mask lanes = active & (warp.predicates[o->guard] ^ o->guard_negation);
+        if (o->kind == OperationKind::compute) {
+          if (lanes != 0)
+            o->handler(warp, *o, lanes | o->widened);
+          continue;
+        }
+        warp.pc = static_cast<std::uint32_t>(o - operations);
+        if (o->kind == OperationKind::memory) {
+          if (lanes == 0)
+            continue;
+          if constexpr (is_observed)
+            observe(warp, *o, lanes);
+          o->handler(warp, *o, lanes);
+          if (!warp.is_stopped)
+            continue;
+        }
+        break;
+      }
+      const std::uint32_t count = warp.pc - first + 1;
+      warp.executed += count;
+      if constexpr (is_observed) {
+        warp.lanes_executed += std::uint64_t{count} * static_cast<std::uint32_t>(std::popcount(active));
+        launch_.sink->on_run({warp.block->index, warp.index}, first, count, active);
+      }
+      if (warp.is_stopped)
+        return;
+      control(warp, *o);
+      if (warp.is_stopped)
+        return;
+      if (warp.pc >= code_.operations.size())
+        return warp.stop(Outcome::Kind::refused, "execution runs past the end of the code");
+      if (warp.executed >= options_.instruction_limit && warp.state != Warp::State::done)
+        return warp.stop(Outcome::Kind::limit_reached,
+                         fmt::format("a warp executed {} instructions, the most that it may", warp.executed));
+      if (warp.executed >= end && warp.state == Warp::State::ready) {
+        rotate_splits(warp, false);
+        return;
+      }
+    }
+    if (warp.state == Warp::State::stuck)
+      warp.stop(Outcome::Kind::deadlock, "lanes of a warp wait for lanes that never come");
+  }
+
+  void observe(Warp& warp, const Operation& o, Mask lanes) {
+    const Operands& x = *o.operands;
+    std::array<std::uint64_t, lane_count> addresses;
+    compute_addresses(warp, o, addresses);
+    Access access{.instruction = warp.pc,
+                  .lanes = lanes,
+                  .space = x.space,
+                  .bytes = x.bytes,
+                  .is_store = x.opcode == Opcode::store || x.opcode == Opcode::stsm,
+                  .is_atomic = x.opcode == Opcode::atom || x.opcode == Opcode::atom_cas ||
+                               x.opcode == Opcode::atoms_popc_inc || x.opcode == Opcode::atoms_arrive ||
+                               (x.opcode >= Opcode::syncs_exch && x.opcode <= Opcode::arrives &&
+                                x.opcode != Opcode::syncs_phase),
+                  .addresses = addresses};
+    const WarpId id{warp.block->index, warp.index};
+    if (x.opcode == Opcode::ublkcp) {
+      const RowPlace global = x.function != 0 ? o.a : o.b;
+      addresses[0] = std::uint64_t{warp.row(global)[lane_count]} << 32 | warp.row(global)[0];
+      access.lanes = 1;
+      access.is_store = x.function == 0;
+      access.bulk_bytes = 16 * warp.row(o.c)[0];
+    }
+    if (x.opcode == Opcode::ldsm || x.opcode == Opcode::stsm) {
+      // The first lanes give the addresses of the matrices' rows, of 16 bytes each.
+      const std::uint32_t rows = 8u * (x.bytes / 4u);
+      access.bytes = 16;
+      access.lanes = rows == lane_count ? all_lanes : (Mask{1} << rows) - 1;
+    }
+    if (x.opcode != Opcode::ldgsts)
+      return launch_.sink->on_access(id, access);
+    access.lanes = lanes & warp.predicate_in(o, 0);
+    if (access.lanes != 0)
+      launch_.sink->on_access(id, access);
+    for (std::uint32_t lane = 0; lane < lane_count; ++lane)
+      addresses[lane] = warp.row(o.c)[lane] + static_cast<std::uint32_t>(x.second_offset);
+    access.lanes = lanes;
+    access.space = sass::Space::shared;
+    access.is_store = true;
+    launch_.sink->on_access(id, access);
+  }
+
+  /// Executes the instruction that ends a run. Guards that are false leave nothing to do but to go on.
+  void control(Warp& warp, const Operation& o) {
+    const Operands& x = *o.operands;
+    const Mask lanes = warp.active & (warp.predicates[o.guard] ^ o.guard_negation);
+    const Mask conditional = lanes & warp.predicate_in(o, 0);
+    if (o.kind == OperationKind::refused) {
+      if (lanes == 0) {
+        ++warp.pc;
+        return;
+      }
+      return refuse(warp);
+    }
+    switch (x.opcode) {
+    case Opcode::bra: return branch(warp, o.target, conditional, options_.branch_order);
+    case Opcode::bra_uniform: // all lanes go where any goes
+      return branch(warp, o.target, (conditional & warp.predicate_in(o, 1)) != 0 ? warp.active : 0,
+                    options_.branch_order);
+    case Opcode::bra_divergent:
+    case Opcode::bra_convergent: {
+      const bool converged = warp.active == (warp.row(o.b)[0] & warp.alive);
+      const bool is_taken = converged == (x.opcode == Opcode::bra_convergent);
+      return branch(warp, o.target, is_taken ? conditional : 0, options_.branch_order);
+    }
+    case Opcode::call: return branch(warp, o.target, lanes, BranchOrder::taken_first);
+    case Opcode::call_register: return branch_relative(warp, o, lanes);
+    case Opcode::brx: return branch_relative(warp, o, conditional);
+    case Opcode::ret:
+      return x.function != 0 ? branch_absolute(warp, o, conditional) : branch_relative(warp, o, conditional);
+    case Opcode::call_absolute:
+    case Opcode::call_absolute_register: return branch_absolute(warp, o, lanes);
+    case Opcode::lepc: return load_pc(warp, o, lanes);
+    case Opcode::exit:
+      if (conditional == 0)
+        ++warp.pc;
+      else
+        exit_lanes(warp, conditional);
+      return;
+    case Opcode::bssy:
+      for (Mask left = lanes; left != 0; left &= left - 1)
+        warp.participants[x.selector][first_lane(left)] = lanes;
+      ++warp.pc;
+      return;
+    case Opcode::bsync: return synchronise(warp, x.selector, conditional);
+    case Opcode::break_:
+      for (Mask left = conditional; left != 0; left &= left - 1)
+        for (Mask others = warp.participants[x.selector][first_lane(left)]; others != 0; others &= others - 1)
+          warp.participants[x.selector][first_lane(others)] &= ~(Mask{1} << first_lane(left));
+      ++warp.pc;
+      if (!warp.waiting.empty())
+        release_waiting(warp);
+      return;
+    case Opcode::bmov_from_barrier: {
+      std::uint32_t* d = warp.destination(o);
+      for (Mask left = lanes; left != 0; left &= left - 1) {
+        Mask& participants = warp.participants[x.selector][first_lane(left)];
+        d[first_lane(left)] = participants;
+        if (x.function != 0) // .CLEAR
+          participants = 0;
+      }
+      ++warp.pc;
+      return;
+    }
+    case Opcode::bmov_to_barrier:
+      for (Mask left = lanes; left != 0; left &= left - 1)
+        warp.participants[x.selector][first_lane(left)] = warp.row(o.b)[first_lane(left)];
+      ++warp.pc;
+      return;
+    case Opcode::warpsync: return synchronise_lanes(warp, o, conditional);
+    case Opcode::warpsync_collective: return begin_collective(warp, o, conditional);
+    case Opcode::end_collective: return end_collective(warp);
+    case Opcode::yield:
+    case Opcode::nanosleep: ++warp.pc; return yield_lanes(warp);
+    case Opcode::bar: return block_barrier(warp, o, lanes);
+    case Opcode::cluster_arrive: ++warp.pc; return;
+    case Opcode::cluster_wait:
+      ++warp.pc;
+      warp.state = Warp::State::at_cluster_barrier;
+      return;
+    case Opcode::trap:
+      if (lanes == 0) {
+        ++warp.pc;
+        return;
+      }
+      return warp.stop(Outcome::Kind::trap, "the program stopped itself");
+    default: return refuse(warp);
+    }
+  }
+
+  void refuse(Warp& warp) {
+    if (warp.pc >= code_.words.size())
+      return warp.stop(Outcome::Kind::refused, "execution runs past the end of the code");
+    const std::string& reason = code_.refusals[warp.pc];
+    const CodeSection* section = code_.section_of(warp.pc);
+    const std::uint32_t address = section ? (warp.pc - section->begin) * 16 : 0;
+    warp.stop(Outcome::Kind::refused,
+              fmt::format("{}: {}", sass::listing_of(code_.words[warp.pc], address, code_.architecture),
+                          reason.empty() ? "not supported" : reason));
+  }
+
+  // ---- branches whose targets differ by lane
+
+  void branch_relative(Warp& warp, const Operation& o, Mask lanes) {
+    // The register and the displacement give an offset in the section.
+    const CodeSection* section = code_.section_of(warp.pc);
+    const std::uint32_t* a = warp.row(o.a);
+    std::array<std::uint32_t, lane_count> targets{};
+    for (Mask left = lanes; left != 0; left &= left - 1) {
+      const std::uint32_t lane = first_lane(left);
+      const std::uint64_t offset = (std::uint64_t{a[lane_count + lane]} << 32 | a[lane]) +
+                                   static_cast<std::uint64_t>(o.operands->target);
+      // Registers that hold 32 bits of an offset leave the upper word to the instruction's own.
+      const auto low = static_cast<std::uint32_t>(offset);
+      if (low % 16 != 0 || low / 16 >= section->end - section->begin)
+        return warp.stop(Outcome::Kind::refused,
+                         fmt::format("a branch to {:#x}, outside of the code", offset));
+      targets[lane] = section->begin + low / 16;
+    }
+    branch_by_lane(warp, lanes, targets);
+  }
+
+  void branch_absolute(Warp& warp, const Operation& o, Mask lanes) {
+    const std::uint32_t* a = warp.row(o.a);
+    const bool in_register = o.operands->opcode != Opcode::call_absolute;
+    std::array<std::uint32_t, lane_count> targets{};
+    for (Mask left = lanes; left != 0; left &= left - 1) {
+      const std::uint32_t lane = first_lane(left);
+      const std::uint64_t address = in_register ? std::uint64_t{a[lane_count + lane]} << 32 | a[lane]
+                                                : static_cast<std::uint64_t>(o.operands->target);
+      if (address >= builtin_address) {
+        call_builtin(warp, lane, address);
+        if (warp.is_stopped)
+          return;
+        targets[lane] = warp.pc + 1;
+        continue;
+      }
+      const auto section = std::ranges::find_if(code_.sections, [&](const CodeSection& candidate) {
+        return address >= candidate.text_address &&
+               address - candidate.text_address < std::uint64_t{candidate.end - candidate.begin} * 16;
+      });
+      if (section == code_.sections.end() || address % 16 != 0)
+        return warp.stop(Outcome::Kind::refused,
+                         fmt::format("a branch to {:#x}, outside of the code", address));
+      targets[lane] = section->begin + static_cast<std::uint32_t>((address - section->text_address) / 16);
+    }
+    branch_by_lane(warp, lanes, targets);
+  }
+
+  void load_pc(Warp& warp, const Operation& o, Mask lanes) {
+    const CodeSection* section = code_.section_of(warp.pc);
+    const std::uint64_t address = section->text_address + static_cast<std::uint64_t>(o.operands->target);
+    std::uint32_t* d = warp.destination(o);
+    for (Mask left = lanes; left != 0; left &= left - 1) {
+      d[first_lane(left)] = static_cast<std::uint32_t>(address);
+      d[lane_count + first_lane(left)] = static_cast<std::uint32_t>(address >> 32);
+    }
+    ++warp.pc;
+  }
+
+  /// Calls a function of the outside world for one lane: arguments from R4 on, the result in R4 and R5.
+  void call_builtin(Warp& warp, std::uint32_t lane, std::uint64_t address) {
+    const std::uint64_t index = (address - builtin_address) / 16;
+    const std::vector<std::string>& names = launch_.program->image().builtins;
+    const std::string name = index < names.size() ? names[index] : "?";
+    auto* registers = reinterpret_cast<std::uint32_t*>(warp.rows);
+    const auto word = [&](std::uint32_t number) -> std::uint32_t& {
+      return registers[number * lane_count + lane];
+    };
+    const bool has_registers = code_.zero_row >= 14;
+    const auto pair = [&](std::uint32_t number) {
+      return number + 1 < code_.zero_row ? std::uint64_t{word(number + 1)} << 32 | word(number) : 0;
+    };
+    const Builtins& builtins = options_.builtins;
+    static_cast<void>(has_registers);
+    if (name == "vprintf" && builtins.vprintf)
+      word(4) = static_cast<std::uint32_t>(builtins.vprintf(pair(4), pair(6)));
+    else if (name == "malloc" && builtins.malloc) {
+      const std::uint64_t result = builtins.malloc(pair(4));
+      word(4) = static_cast<std::uint32_t>(result);
+      word(5) = static_cast<std::uint32_t>(result >> 32);
+    } else if (name == "free" && builtins.free)
+      builtins.free(pair(4));
+    else if (name == "__assertfail" && builtins.assert_fail) {
+      builtins.assert_fail(pair(4), pair(6), 8 < code_.zero_row ? word(8) : 0, pair(10));
+      warp.stop(Outcome::Kind::trap, "an assertion failed");
+    } else
+      warp.stop(Outcome::Kind::refused, fmt::format("a call of {}, which the cubin does not have", name));
+  }
+
+  // ---- lanes that meet
+
+  void synchronise(Warp& warp, std::uint8_t barrier, Mask lanes) {
+    if (lanes == 0) {
+      ++warp.pc;
+      return;
+    }
+    const Mask needed = warp.participants[barrier][first_lane(lanes)] & warp.alive;
+    if ((needed & ~lanes) == 0 && lanes == warp.active) {
+      ++warp.pc;
+      return;
+    }
+    wait_for(warp, {warp.pc, lanes, Waiting::For::convergence_barrier, barrier, 0});
+  }
+
+  void synchronise_lanes(Warp& warp, const Operation& o, Mask lanes) {
+    if (lanes == 0) {
+      ++warp.pc;
+      return;
+    }
+    const Mask all = o.operands->function != 0 ? all_lanes : warp.row(o.b)[first_lane(lanes)];
+    if ((all & warp.alive & ~lanes) == 0 && lanes == warp.active) {
+      ++warp.pc;
+      return;
+    }
+    wait_for(warp, {warp.pc, lanes, Waiting::For::warpsync, 0, all});
+  }
+
+  void begin_collective(Warp& warp, const Operation& o, Mask lanes) {
+    if (lanes == 0) {
+      ++warp.pc;
+      return;
+    }
+    const Mask needed = warp.row(o.a)[first_lane(lanes)] & warp.alive;
+    for (Mask left = lanes; left != 0; left &= left - 1)
+      warp.resume_at[first_lane(left)] = o.target;
+    Mask arrived = lanes;
+    for (const Waiting& group : warp.waiting)
+      if (group.what == Waiting::For::collective)
+        arrived |= group.lanes;
+    if ((needed & ~arrived) != 0)
+      return wait_for(warp, {warp.pc, lanes, Waiting::For::collective, 0, needed});
+    std::erase_if(warp.waiting, [](const Waiting& group) { return group.what == Waiting::For::collective; });
+    if (const Mask rest = warp.active & ~lanes; rest != 0)
+      warp.ready.push_back({warp.pc + 1, rest});
+    warp.active = arrived;
+    ++warp.pc;
+  }
+  void end_collective(Warp& warp) { branch_by_lane(warp, warp.active, warp.resume_at); }
+
+  // ---- blocks
+
+  static std::uint32_t alive_threads(const Block& block) {
+    std::uint32_t count = 0;
+    for (const Warp& warp : block.warps)
+      count += static_cast<std::uint32_t>(std::popcount(warp.alive));
+    return count;
+  }
+
+  void block_barrier(Warp& warp, const Operation& o, Mask lanes) {
+    if (lanes == 0) {
+      ++warp.pc;
+      return;
+    }
+    const Operands& x = *o.operands;
+    Block& block = *warp.block;
+    std::uint32_t number = x.selector, threads = static_cast<std::uint32_t>(x.offset);
+    switch (x.form) {
+    case 1: {
+      const std::uint32_t both = warp.row(o.b)[first_lane(lanes)];
+      number = both & 0xf;
+      threads = both >> 16 & 0xfff;
+      break;
+    }
+    case 2: number = warp.row(o.b)[first_lane(lanes)] & 0xf; break;
+    case 4: threads = warp.row(o.c)[first_lane(lanes)] & 0xfff; break;
+    default: break;
+    }
+    NamedBarrier& barrier = block.barriers[number];
+    const Mask votes = warp.predicate_in(o, 0) & lanes; // all but of BAR.RED
+    barrier.arrived += static_cast<std::uint32_t>(std::popcount(lanes));
+    barrier.count += static_cast<std::uint32_t>(std::popcount(votes));
+    barrier.all = barrier.all && votes == lanes;
+    barrier.any = barrier.any || votes != 0;
+    barrier.expected = threads;
+    if (x.function == 2)
+      barrier.reduction = x.type;
+    ++warp.pc;
+    constexpr std::uint8_t arrives_only = 1;
+    if (x.function != arrives_only) {
+      barrier.waiting.push_back(warp.index);
+      warp.state = Warp::State::at_barrier;
+      if (const Mask rest = warp.active & ~lanes; rest != 0) {
+        warp.ready.push_back({warp.pc, rest});
+        warp.active = lanes;
+      }
+    }
+    release_barrier(block, barrier);
+  }
+
+  /// Lets the warps of a barrier go on if all that it waits for have arrived.
+  static bool release_barrier(Block& block, NamedBarrier& barrier) {
+    const std::uint32_t threads = barrier.expected != 0 ? barrier.expected : alive_threads(block);
+    if (barrier.arrived == 0 || barrier.arrived < threads)
+      return false;
+    const std::uint32_t result = barrier.reduction == 0   ? barrier.count
+                                 : barrier.reduction == 1 ? static_cast<std::uint32_t>(barrier.all)
+                                                          : static_cast<std::uint32_t>(barrier.any);
+    for (const std::uint32_t index : barrier.waiting) {
+      block.warps[index].state = Warp::State::ready;
+      block.warps[index].barrier_result = result;
+    }
+    barrier = {};
+    return true;
+  }
+  /// Looks at all barriers again, since threads that exit no longer count.
+  static bool release_barriers(Block& block) {
+    bool has_progress = false;
+    for (NamedBarrier& barrier : block.barriers)
+      if (barrier.arrived != 0 && barrier.expected == 0)
+        has_progress = release_barrier(block, barrier) || has_progress;
+    return has_progress;
+  }
+
+  /// Lets clusters go on whose warps all wait for each other or are done.
+  bool release_clusters() {
+    bool has_progress = false;
+    for (std::size_t first = 0; first < blocks_.size(); first += launch_.cluster_blocks) {
+      const std::span<Block> cluster =
+          blocks_.subspan(first, std::min<std::size_t>(launch_.cluster_blocks, blocks_.size() - first));
+      bool all_wait = true, any_waits = false;
+      for (const Block& block : cluster)
+        for (const Warp& warp : block.warps) {
+          any_waits = any_waits || warp.state == Warp::State::at_cluster_barrier;
+          all_wait =
+              all_wait && (warp.state == Warp::State::at_cluster_barrier || warp.state == Warp::State::done);
+        }
+      if (!all_wait || !any_waits)
+        continue;
+      for (Block& block : cluster)
+        for (Warp& warp : block.warps)
+          if (warp.state == Warp::State::at_cluster_barrier)
+            warp.state = Warp::State::ready;
+      has_progress = true;
+    }
+    return has_progress;
+  }
+
+  Warp* deadlocked() {
+    for (Block& block : blocks_)
+      for (Warp& warp : block.warps)
+        if (warp.state != Warp::State::done) {
+          warp.stop(Outcome::Kind::deadlock, "warps wait at a barrier for others that never come");
+          return &warp;
+        }
+    return nullptr;
+  }
+
+  LaunchState& launch_;
+  const Code& code_;
+  const Launch& options_;
+  std::span<Block> blocks_;
+};
+
+Outcome refused(std::string reason) {
+  Outcome outcome;
+  outcome.kind = Outcome::Kind::refused;
+  outcome.reason = std::move(reason);
+  return outcome;
+}
+
+/// Returns why a launch is impossible; empty if it is not.
+std::string check(const Program& program, const Kernel& kernel, const Launch& launch) {
+  const auto is_empty = [](const Dimensions& dimensions) {
+    return dimensions.x == 0 || dimensions.y == 0 || dimensions.z == 0;
+  };
+  if (is_empty(launch.grid) || is_empty(launch.block) || is_empty(launch.cluster))
+    return "a dimension of the launch is zero";
+  constexpr std::uint32_t max_threads = 1024, max_shared = 256 * 1024;
+  if (launch.block.x > max_threads || launch.block.y > max_threads || launch.block.z > max_threads ||
+      launch.block.count() > max_threads)
+    return fmt::format("a block of {} threads", launch.block.count());
+  if (launch.cluster.x > 64 || launch.cluster.y > 64 || launch.cluster.z > 64 || launch.cluster.count() > 64)
+    return "a cluster of more than 64 blocks";
+  if (launch.grid.x % launch.cluster.x != 0 || launch.grid.y % launch.cluster.y != 0 ||
+      launch.grid.z % launch.cluster.z != 0)
+    return "the grid is no multiple of the clusters";
+  if (launch.dynamic_shared_bytes > max_shared || kernel.shared_bytes > max_shared)
+    return "too much shared memory";
+  if (launch.local_bytes > 512 * 1024)
+    return "too much local memory";
+  if (launch.parameters.size() > 32764)
+    return "too many bytes of parameters";
+  if (!std::ranges::any_of(program.kernels(), [&](const Kernel& one) { return &one == &kernel; }))
+    return "the kernel is not one of the program";
+  return {};
+}
+
+/// Returns the blocks of a cluster, in the order of their ranks, by one of them.
+std::vector<std::uint64_t> cluster_of(const Launch& launch, std::uint64_t block) {
+  const std::uint64_t x = block % launch.grid.x / launch.cluster.x * launch.cluster.x;
+  const std::uint64_t y = block / launch.grid.x % launch.grid.y / launch.cluster.y * launch.cluster.y;
+  const std::uint64_t z = block / launch.grid.x / launch.grid.y / launch.cluster.z * launch.cluster.z;
+  std::vector<std::uint64_t> blocks;
+  for (std::uint64_t k = 0; k < launch.cluster.z; ++k)
+    for (std::uint64_t j = 0; j < launch.cluster.y; ++j)
+      for (std::uint64_t i = 0; i < launch.cluster.x; ++i)
+        blocks.push_back(((z + k) * launch.grid.y + y + j) * launch.grid.x + x + i);
+  return blocks;
+}
+
+} // namespace
+
+Outcome execute(const Program& program, const Kernel& kernel, const Launch& launch,
+                std::span<const std::uint64_t> blocks, Memory& memory, Sink* sink) {
+  if (std::string reason = check(program, kernel, launch); !reason.empty())
+    return refused(std::move(reason));
+  if (std::ranges::any_of(blocks, [&](std::uint64_t block) { return block >= launch.grid.count(); }))
+    return refused("a block that the grid does not have");
+  LaunchState state = prepare(program, kernel, launch, memory, sink);
+
+  // With clusters each group of blocks is whole clusters, each once.
+  std::vector<std::uint64_t> order;
+  for (const std::uint64_t block : blocks)
+    if (state.cluster_blocks == 1)
+      order.push_back(block);
+    else if (std::ranges::find(order, block) == order.end())
+      for (const std::uint64_t other : cluster_of(launch, block))
+        order.push_back(other);
+  const std::size_t together = launch.runs_blocks_together ? order.size() : state.cluster_blocks;
+
+  Outcome outcome;
+  std::vector<Block> resident(together);
+  for (std::size_t first = 0; first < order.size(); first += together) {
+    for (std::size_t i = 0; i < together; ++i) {
+      start_block(resident[i], state, kernel, order[first + i],
+                  static_cast<std::uint32_t>(i % state.cluster_blocks));
+      resident[i].cluster =
+          std::span(resident).subspan(i / state.cluster_blocks * state.cluster_blocks, state.cluster_blocks);
+    }
+    const Warp* stopped = Runner(state, resident).run();
+    for (const Block& block : resident)
+      for (const Warp& warp : block.warps) {
+        outcome.warp_instructions += warp.executed;
+        outcome.thread_instructions += warp.lanes_executed;
+      }
+    if (stopped) {
+      outcome.kind = stopped->stop_kind;
+      outcome.reason = stopped->stop_reason;
+      outcome.instruction = stopped->pc;
+      outcome.block = stopped->block->index;
+      outcome.address = stopped->stop_address;
+      return outcome;
+    }
+  }
+  return outcome;
+}
+
+Outcome execute(const Program& program, const Kernel& kernel, const Launch& launch, Memory& memory,
+                Sink* sink) {
+  if (launch.grid.x == 0 || launch.grid.y == 0 || launch.grid.z == 0 ||
+      launch.grid.count() > (std::uint64_t{1} << 32))
+    return refused("a grid without blocks, or of too many");
+  std::vector<std::uint64_t> blocks(launch.grid.count());
+  std::iota(blocks.begin(), blocks.end(), std::uint64_t{0});
+  return execute(program, kernel, launch, blocks, memory, sink);
+}
+
+} // namespace warplens::machine

@@ -1,0 +1,74 @@
+// This is the main entry point of the component: it executes blocks of a kernel, warp by warp.
+#pragma once
+
+#include "machine/launch.h"
+#include "machine/memory.h"
+#include "machine/operation.h"
+#include "machine/program.h"
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace warplens::machine {
+
+/// Which warp does something: its block's index in the grid, and its own in the block.
+struct WarpId {
+  std::uint64_t block = 0;
+  std::uint32_t warp = 0;
+};
+
+/// An access to memory by the lanes of a warp.
+struct Access {
+  std::uint32_t instruction = 0; ///< its index in the kernel
+  Mask lanes = 0;                ///< that make an access
+  sass::Space space = sass::Space::global;
+  std::uint8_t bytes = 0; ///< per lane
+  bool is_store = false;
+  bool is_atomic = false;
+  std::uint32_t bulk_bytes = 0; ///< of a copy of many bytes: how many, from the first lane's address on
+  /// The lanes' addresses: in their space, of local memory within each thread's. Generic addresses of shared
+  /// and local memory keep their windows.
+  std::span<const std::uint64_t, lane_count> addresses;
+};
+
+/// Observes the execution. A warp's calls come in the order of its execution; those of several warps mix.
+class Sink {
+public:
+  virtual ~Sink() = default;
+  /// A warp has executed `count` instructions, one after the other, with these lanes active.
+  virtual void on_run(WarpId warp, std::uint32_t first, std::uint32_t count, Mask active) = 0;
+  virtual void on_access(WarpId warp, const Access& access) = 0;
+};
+
+struct Outcome {
+  enum class Kind : std::uint8_t {
+    finished,
+    refused,       ///< an instruction or a call is not supported
+    limit_reached, ///< a warp executed more instructions than it may
+    deadlock,      ///< no warp can go on
+    trap,          ///< the program stopped itself, or an assertion failed
+    fault,         ///< an access outside of memory, or a misaligned one
+  };
+  Kind kind = Kind::finished;
+  std::string reason;            ///< one line; empty if finished
+  std::uint32_t instruction = 0; ///< in the kernel, where it ended
+  std::uint64_t block = 0;
+  std::uint64_t address = 0;             ///< of a fault
+  std::uint64_t warp_instructions = 0;   ///< executed
+  std::uint64_t thread_instructions = 0; ///< lanes that were active, summed; only with a sink
+
+  bool is_finished() const { return kind == Kind::finished; }
+};
+
+/// Executes blocks, by their index in the grid (x first), in this order. Each sees what those before it wrote
+/// to the memory. Without a sink nothing is observed, at no cost.
+Outcome execute(const Program& program, const Kernel& kernel, const Launch& launch,
+                std::span<const std::uint64_t> blocks, Memory& memory, Sink* sink = nullptr);
+
+/// Executes all blocks.
+Outcome execute(const Program& program, const Kernel& kernel, const Launch& launch, Memory& memory,
+                Sink* sink = nullptr);
+
+} // namespace warplens::machine

@@ -1,0 +1,50 @@
+// How a kernel is launched for execution: its shape, its parameters, and what the outside world answers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace warplens::machine {
+
+struct Dimensions {
+  std::uint32_t x = 1, y = 1, z = 1;
+
+  std::uint64_t count() const { return std::uint64_t{x} * y * z; }
+};
+
+/// Which side of a branch runs first where the lanes of a warp part. Hardware's order is not documented.
+enum class BranchOrder : std::uint8_t { fall_through_first, taken_first };
+
+/// The functions that device code calls but the cubin does not have. A call of one that is empty is refused
+/// by name.
+struct Builtins {
+  /// Prints: the addresses of the format and of the arguments' buffer. Returns what vprintf returns.
+  std::function<std::int32_t(std::uint64_t format, std::uint64_t arguments)> vprintf;
+  std::function<std::uint64_t(std::uint64_t bytes)> malloc;
+  std::function<void(std::uint64_t address)> free;
+  std::function<void(std::uint64_t message, std::uint64_t file, std::uint32_t line, std::uint64_t function)>
+      assert_fail;
+};
+
+struct Launch {
+  Dimensions grid, block, cluster;
+  std::uint32_t dynamic_shared_bytes = 0;
+  std::vector<std::byte> parameters;
+  /// Returns the address of a variable by its mangled name; none leaves it in the program's own image. A
+  /// `__constant__` variable is read there when the launch begins.
+  std::function<std::optional<std::uint64_t>(std::string_view name)> address_of;
+  Builtins builtins;
+  BranchOrder branch_order = BranchOrder::fall_through_first;
+  std::uint64_t instruction_limit = 20'000'000; ///< per warp
+  std::uint32_t quantum = 2000;  ///< instructions after which another warp runs, and another part of a warp
+  std::uint32_t local_bytes = 0; ///< of the stack of each thread; at least the kernel's own
+  bool runs_blocks_together = false; ///< all blocks at once, for those that wait for each other
+};
+
+} // namespace warplens::machine

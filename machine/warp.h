@@ -1,0 +1,170 @@
+// The state of warps and blocks while they run, for the component's own files.
+#pragma once
+
+#include "machine/code.h"
+#include "machine/execute.h"
+
+#include <array>
+#include <memory>
+#include <vector>
+
+namespace warplens::machine {
+
+struct Block;
+
+/// Lanes of a warp that go on together.
+struct Split {
+  std::uint32_t pc = 0;
+  Mask lanes = 0;
+  bool has_yielded = false;
+};
+
+/// Lanes that wait for others.
+struct Waiting {
+  enum class For : std::uint8_t { convergence_barrier, warpsync, collective };
+  std::uint32_t pc = 0; ///< of the instruction that waits
+  Mask lanes = 0;
+  For what = For::convergence_barrier;
+  std::uint8_t barrier = 0;
+  Mask needed = 0; ///< of WARPSYNC
+};
+
+struct Warp {
+  enum class State : std::uint8_t { ready, at_barrier, at_cluster_barrier, done, stuck };
+
+  const std::byte* bases[2] = {nullptr, nullptr}; ///< by RowPlace::Base
+  std::byte* rows = nullptr;
+  std::array<Mask, 18> predicates{};
+  Mask active = 0, alive = 0;
+  std::uint32_t pc = 0;
+  std::uint64_t executed = 0, lanes_executed = 0;
+  State state = State::ready;
+  std::vector<Split> ready;
+  std::vector<Waiting> waiting;
+  std::array<std::array<Mask, lane_count>, 16> participants{}; ///< of each convergence barrier, by lane
+  std::array<std::uint32_t, lane_count> resume_at{};           ///< after a collective
+  std::uint32_t barrier_result = 0;
+  Block* block = nullptr;
+  std::uint32_t index = 0;        ///< in the block
+  std::uint32_t* local = nullptr; ///< local memory: the words of all lanes beside each other
+  std::uint32_t local_bytes = 0;  ///< per lane
+
+  // Why the warp had to stop.
+  bool is_stopped = false;
+  Outcome::Kind stop_kind = Outcome::Kind::finished;
+  std::string stop_reason;
+  std::uint64_t stop_address = 0;
+
+  const std::uint32_t* row(RowPlace place) const {
+    return reinterpret_cast<const std::uint32_t*>(bases[place.base] + place.offset);
+  }
+  std::uint32_t* destination(const Operation& operation) {
+    return reinterpret_cast<std::uint32_t*>(rows + operation.destination);
+  }
+  Mask predicate_in(const Operation& operation, unsigned which) const {
+    return predicates[operation.in[which]] ^ operation.in_negation[which];
+  }
+  void set_predicate(std::uint8_t predicate, Mask value, Mask lanes) {
+    predicates[predicate] = (predicates[predicate] & ~lanes) | (value & lanes);
+  }
+  void stop(Outcome::Kind kind, std::string reason, std::uint64_t address = 0) {
+    if (is_stopped)
+      return;
+    is_stopped = true;
+    stop_kind = kind;
+    stop_reason = std::move(reason);
+    stop_address = address;
+  }
+};
+
+struct NamedBarrier {
+  std::uint32_t arrived = 0, expected = 0;
+  std::uint32_t count = 0; ///< of true predicates
+  bool all = true, any = false;
+  std::uint8_t reduction = 0;
+  std::vector<std::uint32_t> waiting; ///< warps
+};
+
+struct LaunchState;
+
+struct Block {
+  LaunchState* launch = nullptr;
+  std::uint64_t index = 0;
+  std::array<std::uint32_t, 3> id{};
+  std::uint32_t rank = 0; ///< in its cluster
+  std::span<Block> cluster;
+  std::byte* shared = nullptr;
+  std::uint32_t shared_bytes = 0;
+  std::array<NamedBarrier, 16> barriers;
+  std::vector<Warp> warps;
+  // Storage that blocks that run later use again.
+  std::vector<Row> rows;
+  std::vector<std::byte> shared_storage;
+  std::vector<std::uint32_t> local_storage;
+};
+
+/// The state that all blocks of a launch share.
+struct LaunchState {
+  const Program* program = nullptr;
+  const Code* code = nullptr;
+  const Launch* launch = nullptr;
+  Memory* memory = nullptr;
+  Sink* sink = nullptr;
+  std::vector<Row> constant_rows;
+  std::vector<std::byte> bank0, bank1, bank3, bank4;
+  std::vector<std::vector<std::byte>> bank2; ///< by the code's sections
+  std::uint32_t cluster_blocks = 1;
+  std::uint32_t local_bytes = 0; ///< per thread
+
+  std::span<const std::byte> bank(std::uint32_t number, std::uint32_t section) const {
+    switch (number) {
+    case 0: return bank0;
+    case 1: return bank1;
+    case 2:
+      return section < bank2.size() ? std::span<const std::byte>(bank2[section])
+                                    : std::span<const std::byte>();
+    case 3: return bank3;
+    case 4: return bank4;
+    default: return {};
+    }
+  }
+};
+
+/// Writes a memory operation's addresses: in its space, or generic ones. Those of inactive lanes are
+/// arbitrary.
+void compute_addresses(const Warp& warp, const Operation& operation,
+                       std::array<std::uint64_t, lane_count>& addresses);
+
+/// Returns the bytes of shared memory at an address of the shared window: 24 bits, and the block's rank in
+/// its cluster above. Null if they are outside, or the access is misaligned.
+std::byte* shared_bytes_at(Warp& warp, std::uint64_t address, std::uint32_t bytes);
+
+/// Ends an access that is outside of memory or misaligned.
+void fault(Warp& warp, const Operation& operation, std::uint64_t address);
+
+// The operations that look at several lanes or at memory, one lane after the other. All engines have them.
+Handler select_warp_operation(const sass::Operands& operands);
+
+// The engines' own operations; null where they have none.
+namespace portable {
+Handler select(const sass::Operands& operands);
+}
+namespace x86_64_v3 {
+Handler select(const sass::Operands& operands);
+}
+
+// Control: what the warp does next. `taken` are lanes of the active ones.
+void branch(Warp& warp, std::uint32_t target, Mask taken, BranchOrder order);
+/// Sends lanes to targets of their own; the others of the active ones go on behind the instruction.
+void branch_by_lane(Warp& warp, Mask taken, const std::array<std::uint32_t, lane_count>& targets);
+/// Makes the warp run its most recent split; false if it has none.
+bool run_next_split(Warp& warp);
+void rotate_splits(Warp& warp, bool has_yielded);
+void wait_for(Warp& warp, Waiting waiting);
+/// Lets lanes go on that wait for none that is alive any more.
+void release_waiting(Warp& warp);
+/// The active lanes yield: barriers that wait for them alone let their lanes go on.
+void yield_lanes(Warp& warp);
+void exit_lanes(Warp& warp, Mask lanes);
+
+} // namespace warplens::machine

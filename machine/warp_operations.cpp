@@ -1,0 +1,967 @@
+// Operations that look at several lanes or at memory, one lane after the other, in the lanes' order: all that
+// vector_operations.cpp does not take.
+#include "machine/lane.h"
+#include "machine/numbers.h"
+#include "machine/warp.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <fmt/format.h>
+#include <limits>
+
+namespace warplens::machine {
+namespace {
+
+using sass::Opcode;
+using sass::Operands;
+using sass::Space;
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+using i32 = std::int32_t;
+using i64 = std::int64_t;
+using Addresses = std::array<u64, lane_count>;
+
+u32 lane_of(Mask lanes) {
+  return static_cast<u32>(std::countr_zero(lanes));
+}
+
+/// Writes a value to all lanes of a uniform register.
+void set_uniform(Warp& warp, const Operation& o, u32 value) {
+  std::fill_n(warp.destination(o), lane_count, value);
+}
+
+// ---- memory
+
+/// Finds the space of a generic address, which becomes one of that space.
+Space resolve(Space space, u64& address) {
+  if (space != Space::generic)
+    return space;
+  const u64 window = address >> 56 << 56;
+  if (window == shared_window || window == local_window) {
+    address &= 0xffffffff;
+    return window == shared_window ? Space::shared : Space::local;
+  }
+  return Space::global;
+}
+
+/// Copies between an address of a lane and bytes; returns whether the access is possible.
+bool access(Warp& warp, Space space, u64 address, u32 lane, std::byte* bytes, u32 count, bool writes) {
+  if (address % count != 0)
+    return false;
+  switch (resolve(space, address)) {
+  case Space::shared: {
+    std::byte* at = shared_bytes_at(warp, address, count);
+    if (!at)
+      return false;
+    std::memcpy(writes ? at : bytes, writes ? bytes : at, count);
+    return true;
+  }
+  case Space::local: {
+    address &= 0xffffff;
+    if (address + count > warp.local_bytes)
+      return false;
+    for (u32 byte = 0; byte < count;) {
+      const u32 in_word = (address + byte) % 4, part = std::min(4 - in_word, count - byte);
+      std::byte* word =
+          reinterpret_cast<std::byte*>(warp.local + (address + byte) / 4 * lane_count + lane) + in_word;
+      std::memcpy(writes ? word : bytes + byte, writes ? bytes + byte : word, part);
+      byte += part;
+    }
+    return true;
+  }
+  default: {
+    Memory& memory = *warp.block->launch->memory;
+    if (writes) {
+      std::byte* at = memory.write(address, count, warp.pc);
+      if (at)
+        std::memcpy(at, bytes, count);
+      return at != nullptr;
+    }
+    const std::byte* at = memory.read(address, count);
+    if (at)
+      std::memcpy(bytes, at, count);
+    return at != nullptr;
+  }
+  }
+}
+
+void load(Warp& warp, const Operation& o, Mask mask) {
+  Addresses addresses;
+  compute_addresses(warp, o, addresses);
+  const u32 bytes = o.operands->bytes;
+  u32* d = warp.destination(o);
+  warp.set_predicate(o.out[0], all_lanes, mask);
+  for (Mask left = mask; left != 0; left &= left - 1) {
+    const u32 lane = lane_of(left);
+    u32 words[4] = {};
+    if (!access(warp, o.operands->space, addresses[lane], lane, reinterpret_cast<std::byte*>(words), bytes,
+                false))
+      return fault(warp, o, addresses[lane]);
+    if (o.operands->sign_extends)
+      words[0] = bytes == 1 ? static_cast<u32>(static_cast<std::int8_t>(words[0]))
+                            : static_cast<u32>(static_cast<std::int16_t>(words[0]));
+    for (u32 word = 0; word < (bytes + 3) / 4; ++word)
+      d[word * lane_count + lane] = words[word];
+  }
+}
+
+void store(Warp& warp, const Operation& o, Mask mask) {
+  Addresses addresses;
+  compute_addresses(warp, o, addresses);
+  const u32 bytes = o.operands->bytes;
+  const u32* from = warp.row(o.b);
+  for (Mask left = mask; left != 0; left &= left - 1) {
+    const u32 lane = lane_of(left);
+    u32 words[4] = {};
+    for (u32 word = 0; word < (bytes + 3) / 4; ++word)
+      words[word] = from[word * lane_count + lane];
+    if (!access(warp, o.operands->space, addresses[lane], lane, reinterpret_cast<std::byte*>(words), bytes,
+                true))
+      return fault(warp, o, addresses[lane]);
+  }
+}
+
+template <class Number> Number combine(sass::AtomicOperation operation, Number old, Number value) {
+  using enum sass::AtomicOperation;
+  switch (operation) {
+  case add: return static_cast<Number>(old + value);
+  case min: return value < old ? value : old;
+  case max: return value > old ? value : old;
+  case inc: return old >= value ? 0 : static_cast<Number>(old + 1);
+  case dec: return old == 0 || old > value ? value : static_cast<Number>(old - 1);
+  case and_: return old & value;
+  case or_: return old | value;
+  case xor_: return old ^ value;
+  case exch: return value;
+  }
+  return value;
+}
+float combine_floats(sass::AtomicOperation operation, float old, float value) {
+  using enum sass::AtomicOperation;
+  switch (operation) {
+  case add: return old + value;
+  case min: return old != old ? value : value != value ? old : std::fmin(old, value);
+  case max: return old != old ? value : value != value ? old : std::fmax(old, value);
+  default: return value;
+  }
+}
+u32 combine_halves(const Operands& x, u32 old, u32 value) {
+  u32 result = 0;
+  for (const u32 shift : {0u, 16u}) {
+    const auto p = static_cast<std::uint16_t>(old >> shift), q = static_cast<std::uint16_t>(value >> shift);
+    const bool bf16 = x.atomic_type == sass::AtomicType::bf16x2;
+    const float sum = combine_floats(x.atomic, bf16 ? bfloat_to_float(p) : half_to_float(p),
+                                     bf16 ? bfloat_to_float(q) : half_to_float(q));
+    result |= u32{bf16 ? float_to_bfloat(sum) : float_to_half(sum)} << shift;
+  }
+  return result;
+}
+
+/// Returns what an atomic operation writes.
+u64 combined(const Operands& x, u64 old, u64 value) {
+  const auto old_word = static_cast<u32>(old), word = static_cast<u32>(value);
+  using enum sass::AtomicType; // some of which have names of types here
+  switch (x.atomic_type) {
+  case u32: return combine(x.atomic, old_word, word);
+  case s32:
+    if (x.atomic == sass::AtomicOperation::min || x.atomic == sass::AtomicOperation::max)
+      return static_cast<machine::Mask>(
+          combine(x.atomic, static_cast<i32>(old_word), static_cast<i32>(word)));
+    return combine(x.atomic, old_word, word);
+  case u64: return combine(x.atomic, old, value);
+  case s64:
+    if (x.atomic == sass::AtomicOperation::min || x.atomic == sass::AtomicOperation::max)
+      return static_cast<std::uint64_t>(combine(x.atomic, static_cast<i64>(old), static_cast<i64>(value)));
+    return combine(x.atomic, old, value);
+  case f32: {
+    if (x.atomic == sass::AtomicOperation::exch)
+      return word;
+    float p = as_float(old_word), q = as_float(word);
+    if (x.ftz) {
+      p = flush(p);
+      q = flush(q);
+    }
+    const float sum = combine_floats(x.atomic, p, q);
+    return canonical(x.ftz ? flush(sum) : sum);
+  }
+  case f16x2:
+  case bf16x2: return combine_halves(x, old_word, word);
+  case f64: {
+    const double p = as_double(old), q = as_double(value);
+    switch (x.atomic) {
+    case sass::AtomicOperation::add: return canonical(p + q);
+    case sass::AtomicOperation::min: return bits_of(std::fmin(p, q));
+    case sass::AtomicOperation::max: return bits_of(std::fmax(p, q));
+    default: return value;
+    }
+  }
+  }
+  return value;
+}
+
+u64 word_pair(const u32* row, u32 lane, u32 bytes) {
+  return row[lane] | (bytes == 8 ? u64{row[lane_count + lane]} << 32 : 0);
+}
+
+void atomic(Warp& warp, const Operation& o, Mask mask) {
+  const Operands& x = *o.operands;
+  Addresses addresses;
+  compute_addresses(warp, o, addresses);
+  const u32 *value = warp.row(o.b), *swap = warp.row(o.c);
+  Mask done = mask, swapped = 0;
+  for (Mask left = mask; left != 0; left &= left - 1) {
+    const u32 lane = lane_of(left);
+    u64 space_address = addresses[lane];
+    // A generic operation is not done on shared memory: the predicate says so, and the code has another path.
+    if (x.space == Space::generic && resolve(x.space, space_address) != Space::global) {
+      done &= ~(Mask{1} << lane);
+      continue;
+    }
+    u64 old = 0;
+    if (!access(warp, x.space, addresses[lane], lane, reinterpret_cast<std::byte*>(&old), x.bytes, false))
+      return fault(warp, o, addresses[lane]);
+    const u64 operand = x.opcode == Opcode::atoms_popc_inc ? 1 : word_pair(value, lane, x.bytes);
+    u64 result = 0, returned = old;
+    bool writes = true;
+    if (x.opcode == Opcode::atom_cas) {
+      writes = old == operand;
+      result = word_pair(swap, lane, x.bytes);
+      swapped |= static_cast<u32>(writes) << lane;
+      if (x.function != 0) // whether it has swapped
+        returned = writes;
+    } else if (x.opcode == Opcode::atoms_popc_inc)
+      result = static_cast<u32>(old + 1);
+    else
+      result = combined(x, old, operand);
+    if (writes &&
+        !access(warp, x.space, addresses[lane], lane, reinterpret_cast<std::byte*>(&result), x.bytes, true))
+      return fault(warp, o, addresses[lane]);
+    if (x.has_return && x.destination_words != 0) {
+      u32* d = warp.destination(o);
+      d[lane] = static_cast<u32>(returned);
+      if (x.destination_words == 2)
+        d[lane_count + lane] = static_cast<u32>(returned >> 32);
+    }
+  }
+  warp.set_predicate(o.out[0], x.space == Space::shared ? swapped : done, mask);
+}
+
+/// QSPC: whether a generic address is one of shared memory.
+void query_space(Warp& warp, const Operation& o, Mask mask) {
+  Addresses addresses;
+  compute_addresses(warp, o, addresses);
+  Mask shared = 0;
+  for (u32 lane = 0; lane < lane_count; ++lane)
+    shared |= u32{addresses[lane] >> 56 << 56 == shared_window} << lane;
+  warp.set_predicate(o.out[0], shared, mask);
+}
+
+void load_constant(Warp& warp, const Operation& o, Mask mask) {
+  const Operands& x = *o.operands;
+  const std::span<const std::byte> bank = warp.block->launch->bank(x.b.bank, o.bank);
+  const u32* a = warp.row(o.a);
+  u32* d = warp.destination(o);
+  // A register's value may be below the bank's begin by a negative offset; 16 bits of an offset wrap.
+  const auto read = [&](u32 address, u32 bytes) -> u32 {
+    u32 value = 0;
+    if (u64{address} + bytes <= bank.size())
+      std::memcpy(&value, bank.data() + address, bytes);
+    return value;
+  };
+  const auto read_lane = [&](u32 lane, u32 word) {
+    const u32 address = a[lane] + static_cast<u32>(o.offset);
+    if (x.bytes >= 4)
+      return read(address + 4 * word, 4);
+    const u32 value = read(address, x.bytes);
+    if (!x.sign_extends)
+      return value;
+    return x.bytes == 1 ? static_cast<u32>(static_cast<std::int8_t>(value))
+                        : static_cast<u32>(static_cast<std::int16_t>(value));
+  };
+  const u32 words = (u32{x.bytes} + 3) / 4;
+  u32 results[4][lane_count];
+  for (u32 word = 0; word < words; ++word)
+    if (x.destination_uniform)
+      std::fill_n(results[word], lane_count, read_lane(0, word));
+    else
+      for (Mask left = mask; left != 0; left &= left - 1)
+        results[word][lane_of(left)] = read_lane(lane_of(left), word);
+  const Mask written = x.destination_uniform ? all_lanes : mask;
+  for (u32 word = 0; word < words; ++word)
+    for (Mask left = written; left != 0; left &= left - 1)
+      d[word * lane_count + lane_of(left)] = results[word][lane_of(left)];
+}
+
+/// LDSM: lane l of the k-th group of eight gives the address of row l of the k-th matrix of 8 × 8 halves.
+void load_matrices(Warp& warp, const Operation& o, Mask mask) {
+  Addresses addresses;
+  compute_addresses(warp, o, addresses);
+  const u32 count = u32{o.operands->bytes} / 4;
+  u32* d = warp.destination(o);
+  for (u32 matrix = 0; matrix < count; ++matrix) {
+    std::uint16_t halves[8][8];
+    for (u32 row = 0; row < 8; ++row) {
+      const u64 address = addresses[8 * matrix + row];
+      const std::byte* at = shared_bytes_at(warp, address, 16);
+      if (!at)
+        return fault(warp, o, address);
+      std::memcpy(halves[row], at, 16);
+    }
+    for (Mask left = mask; left != 0; left &= left - 1) {
+      const u32 lane = lane_of(left), row = lane / 4, column = 2 * (lane % 4);
+      const u32 first = o.operands->function != 0 ? halves[column][row] : halves[row][column];
+      const u32 second = o.operands->function != 0 ? halves[column + 1][row] : halves[row][column + 1];
+      d[matrix * lane_count + lane] = first | second << 16;
+    }
+  }
+}
+void store_matrices(Warp& warp, const Operation& o, Mask mask) {
+  Addresses addresses;
+  compute_addresses(warp, o, addresses);
+  const u32 count = u32{o.operands->bytes} / 4;
+  const u32* from = warp.row(o.b);
+  static_cast<void>(mask);
+  for (u32 matrix = 0; matrix < count; ++matrix) {
+    std::uint16_t halves[8][8];
+    for (u32 lane = 0; lane < lane_count; ++lane) {
+      const u32 row = lane / 4, column = 2 * (lane % 4), word = from[matrix * lane_count + lane];
+      const bool transposed = o.operands->function != 0;
+      (transposed ? halves[column][row] : halves[row][column]) = static_cast<std::uint16_t>(word);
+      (transposed ? halves[column + 1][row] : halves[row][column + 1]) =
+          static_cast<std::uint16_t>(word >> 16);
+    }
+    for (u32 row = 0; row < 8; ++row) {
+      const u64 address = addresses[8 * matrix + row];
+      std::byte* at = shared_bytes_at(warp, address, 16);
+      if (!at)
+        return fault(warp, o, address);
+      std::memcpy(at, halves[row], 16);
+    }
+  }
+}
+/// MOVM: the transpose of a matrix of 8 × 8 halves that the lanes hold.
+void transpose(Warp& warp, const Operation& o, Mask mask) {
+  Row from;
+  std::memcpy(&from, warp.row(o.a), sizeof from);
+  const auto element = [&](u32 row, u32 column) {
+    return from.lane[row * 4 + column / 2] >> (16 * (column % 2)) & 0xffff;
+  };
+  u32* d = warp.destination(o);
+  for (Mask left = mask; left != 0; left &= left - 1) {
+    const u32 lane = lane_of(left), row = lane / 4, column = 2 * (lane % 4);
+    d[lane] = element(column, row) | element(column + 1, row) << 16;
+  }
+}
+
+/// LDGSTS: copies from global to shared memory, at once; where its predicate is false zeros are written.
+void copy_to_shared(Warp& warp, const Operation& o, Mask mask) {
+  const Operands& x = *o.operands;
+  const u32 *from = warp.row(o.a), *to = warp.row(o.c);
+  const Mask copies = warp.predicate_in(o, 0);
+  for (Mask left = mask; left != 0; left &= left - 1) {
+    const u32 lane = lane_of(left);
+    const u64 address = (u64{from[lane_count + lane]} << 32 | from[lane]) + static_cast<u64>(o.offset);
+    const u64 shared = u32(to[lane] + static_cast<u32>(x.second_offset));
+    std::byte bytes[16] = {};
+    if ((copies >> lane & 1) != 0 && !access(warp, Space::global, address, lane, bytes, x.bytes, false))
+      return fault(warp, o, address);
+    if (!access(warp, Space::shared, shared, lane, bytes, x.bytes, true))
+      return fault(warp, o, shared);
+  }
+}
+
+// ---- barriers in shared memory
+
+/// The word of a barrier of sm_90 and later: bits 1 to 20 the expected arrivals, 43 to 62 those that are
+/// pending, both as negative numbers, 63 the phase, 21 to 42 the bytes that are expected.
+struct SharedBarrier {
+  static constexpr u64 count_mask = 0xfffff, bytes_mask = 0x3fffff;
+  u64 word;
+
+  void arrive(u64 arrivals, u64 transactions) {
+    const u64 expected = word >> 1 & count_mask;
+    u64 pending = ((word >> 43) + arrivals) & count_mask;
+    const u64 bytes = ((word >> 21) + transactions) & bytes_mask;
+    u64 phase = word >> 63;
+    if (pending == 0 && bytes == 0) {
+      pending = expected;
+      phase ^= 1;
+    }
+    word = phase << 63 | pending << 43 | bytes << 21 | expected << 1 | (word & 1);
+  }
+};
+
+/// The barrier of sm_80: in the upper word the phase and 2^31 less the pending arrivals, in the lower one
+/// 2^30 less the expected ones.
+u64 arrived_before_sm_90(u64 word) {
+  const u32 low = static_cast<u32>(word), high = static_cast<u32>(word >> 32);
+  u32 phase = high & 0x80000000, pending = (high & 0x7fffffff) + 1;
+  if (pending == 0x80000000) {
+    phase ^= 0x80000000;
+    pending = (low + 0x40000000) & 0x7fffffff;
+  }
+  return u64{phase | pending} << 32 | low;
+}
+
+void arrive(Warp& warp, const Operation& o, Mask mask) {
+  const Operands& x = *o.operands;
+  const bool is_old = warp.block->launch->code->architecture < 90;
+  Addresses addresses;
+  compute_addresses(warp, o, addresses);
+  const u32* b = warp.row(o.b);
+  for (Mask left = mask; left != 0; left &= left - 1) {
+    const u32 lane = lane_of(left);
+    u64 word = 0;
+    if (!access(warp, Space::shared, addresses[lane], lane, reinterpret_cast<std::byte*>(&word), 8, false))
+      return fault(warp, o, addresses[lane]);
+    SharedBarrier barrier{word};
+    const u64 value = b[lane];
+    if (is_old)
+      barrier.word = arrived_before_sm_90(word);
+    else if (x.opcode == Opcode::arrives)
+      barrier.arrive(x.function == 0 ? 1 : 0, x.function == 0 ? 0 : ~u64{0});
+    else
+      switch (x.function) {
+      case 0: barrier.arrive(1, value); break;
+      case 1: barrier.arrive(1, 0); break;
+      case 2: barrier.arrive(0, 1); break;
+      case 3: barrier.arrive(0, value); break;
+      case 4: barrier.arrive(0, 0 - value); break;
+      default: barrier.arrive(value, 0); break;
+      }
+    access(warp, Space::shared, addresses[lane], lane, reinterpret_cast<std::byte*>(&barrier.word), 8, true);
+    if (x.destination_words == 2) {
+      u32* d = warp.destination(o);
+      d[lane] = static_cast<u32>(word);
+      d[lane_count + lane] = static_cast<u32>(word >> 32);
+    }
+  }
+}
+
+void exchange_barrier(Warp& warp, const Operation& o, Mask) {
+  Addresses addresses;
+  compute_addresses(warp, o, addresses);
+  const u32* b = warp.row(o.b);
+  u64 old = 0, word = word_pair(b, 0, 8);
+  if (!access(warp, Space::shared, addresses[0], 0, reinterpret_cast<std::byte*>(&old), 8, false))
+    return fault(warp, o, addresses[0]);
+  access(warp, Space::shared, addresses[0], 0, reinterpret_cast<std::byte*>(&word), 8, true);
+  u32* d = warp.destination(o);
+  std::fill_n(d, lane_count, static_cast<u32>(old));
+  std::fill_n(d + lane_count, lane_count, static_cast<u32>(old >> 32));
+}
+
+/// Says whether a barrier's phase is no longer the one at bit 31 of a register.
+void check_phase(Warp& warp, const Operation& o, Mask mask) {
+  Addresses addresses;
+  compute_addresses(warp, o, addresses);
+  const u32* b = warp.row(o.b);
+  Mask is_over = 0;
+  for (Mask left = mask; left != 0; left &= left - 1) {
+    const u32 lane = lane_of(left);
+    u64 word = 0;
+    if (!access(warp, Space::shared, addresses[lane], lane, reinterpret_cast<std::byte*>(&word), 8, false))
+      return fault(warp, o, addresses[lane]);
+    is_over |= static_cast<u32>((word >> 63) != (b[lane] >> 31)) << lane;
+  }
+  warp.set_predicate(o.out[0], is_over, mask);
+}
+
+/// Copies bytes between global and shared memory at once, and completes them at a barrier.
+void copy_in_bulk(Warp& warp, const Operation& o, Mask) {
+  const bool to_shared = o.operands->function != 0;
+  const u32 *a = warp.row(o.a), *b = warp.row(o.b);
+  const u32 bytes = 16 * warp.row(o.c)[0];
+  // A is the source, B the destination; beside an address in shared memory is that of the barrier.
+  const u64 global = word_pair(to_shared ? a : b, 0, 8);
+  const u32 shared = to_shared ? b[0] : a[0];
+  Memory& memory = *warp.block->launch->memory;
+  for (u32 done = 0; done < bytes; done += 16) {
+    std::byte* at = shared_bytes_at(warp, shared + done, 16);
+    if (!at)
+      return fault(warp, o, shared + done);
+    const bool copied = to_shared
+                            ? memory.copy_from(global + done, std::span(at, 16))
+                            : memory.copy_to(global + done, std::span<const std::byte>(at, 16), warp.pc);
+    if (!copied)
+      return fault(warp, o, global + done);
+  }
+  if (!to_shared)
+    return;
+  std::byte* at = shared_bytes_at(warp, b[lane_count], 8);
+  if (!at)
+    return fault(warp, o, b[lane_count]);
+  SharedBarrier barrier{};
+  std::memcpy(&barrier.word, at, 8);
+  barrier.arrive(0, 0 - u64{bytes});
+  std::memcpy(at, &barrier.word, 8);
+}
+
+// ---- lanes
+
+void vote(Warp& warp, const Operation& o, Mask mask) {
+  const Mask votes = warp.predicate_in(o, 0) & mask;
+  const u32 function = o.operands->function;
+  const bool result = function == 0   ? votes == mask
+                      : function == 1 ? votes != 0
+                                      : votes == mask || votes == 0;
+  const Mask written = o.operands->destination_uniform ? all_lanes : mask;
+  u32* d = warp.destination(o);
+  for (Mask left = written; left != 0; left &= left - 1)
+    d[lane_of(left)] = votes;
+  warp.set_predicate(o.out[0], result ? all_lanes : 0, written);
+}
+
+void shuffle(Warp& warp, const Operation& o, Mask mask) {
+  Row from;
+  std::memcpy(&from, warp.row(o.a), sizeof from);
+  const u32 *b = warp.row(o.b), *c = warp.row(o.c);
+  u32* d = warp.destination(o);
+  Row lanes, limits;
+  std::memcpy(&lanes, b, sizeof lanes);
+  std::memcpy(&limits, c, sizeof limits);
+  Mask inside = 0;
+  for (u32 lane = 0; lane < lane_count; ++lane) {
+    const i32 operand = static_cast<i32>(lanes.lane[lane] & 31), self = static_cast<i32>(lane);
+    const i32 segment = static_cast<i32>(limits.lane[lane] >> 8 & 31),
+              clamp = static_cast<i32>(limits.lane[lane] & 31);
+    const i32 least = self & segment, most = least | (clamp & ~segment);
+    i32 source = 0;
+    bool in_bounds = false;
+    switch (o.operands->function) {
+    case 0:
+      source = least | (operand & ~segment);
+      in_bounds = source <= most;
+      break;
+    case 1:
+      source = self - operand;
+      in_bounds = source >= most;
+      break;
+    case 2:
+      source = self + operand;
+      in_bounds = source <= most;
+      break;
+    default:
+      source = self ^ operand;
+      in_bounds = source <= most;
+      break;
+    }
+    inside |= u32{in_bounds} << lane;
+    if ((mask >> lane & 1) != 0)
+      d[lane] = from.lane[(in_bounds ? source : self) & 31];
+  }
+  warp.set_predicate(o.out[0], inside, mask);
+}
+
+void match(Warp& warp, const Operation& o, Mask mask) {
+  const bool wide = o.operands->wide;
+  const u32* a = warp.row(o.a);
+  u64 values[lane_count];
+  for (u32 lane = 0; lane < lane_count; ++lane)
+    values[lane] = word_pair(a, lane, wide ? 8 : 4);
+  u32* d = warp.destination(o);
+  Mask all = 0;
+  for (Mask left = mask; left != 0; left &= left - 1) {
+    const u32 lane = lane_of(left);
+    Mask equal = 0;
+    for (Mask others = mask; others != 0; others &= others - 1)
+      equal |= u32{values[lane_of(others)] == values[lane]} << lane_of(others);
+    if (o.operands->function != 0)
+      d[lane] = equal;
+    else {
+      d[lane] = equal == mask ? mask : 0;
+      all |= u32{equal == mask} << lane;
+    }
+  }
+  warp.set_predicate(o.out[0], all, mask);
+}
+
+void reduce(Warp& warp, const Operation& o, Mask mask) {
+  const u32* a = warp.row(o.a);
+  u32 result = a[lane_of(mask)];
+  for (Mask left = mask & (mask - 1); left != 0; left &= left - 1) {
+    const u32 value = a[lane_of(left)];
+    const bool less =
+        o.operands->is_signed ? static_cast<i32>(value) < static_cast<i32>(result) : value < result;
+    switch (o.operands->function) {
+    case 0: result &= value; break;
+    case 1: result |= value; break;
+    case 2: result ^= value; break;
+    case 3: result += value; break;
+    case 4: result = less ? value : result; break;
+    default: result = less || value == result ? result : value; break;
+    }
+  }
+  set_uniform(warp, o, result);
+}
+
+void elect(Warp& warp, const Operation& o, Mask mask) {
+  set_uniform(warp, o, lane_of(mask));
+  warp.set_predicate(o.out[0], Mask{1} << lane_of(mask), mask);
+}
+
+void to_uniform(Warp& warp, const Operation& o, Mask mask) {
+  const u32* a = warp.row(o.a);
+  const u32 value = a[lane_of(mask)];
+  bool all_equal = true;
+  for (Mask left = mask; left != 0; left &= left - 1)
+    all_equal = all_equal && a[lane_of(left)] == value;
+  set_uniform(warp, o, value);
+  warp.set_predicate(o.out[0], all_equal ? all_lanes : 0, mask);
+}
+
+/// FSWZADD: each lane of a quad adds with the signs that two bits of a table say.
+void swizzled_add(Warp& warp, const Operation& o, Mask mask) {
+  const u32 *a = warp.row(o.a), *c = warp.row(o.c);
+  u32* d = warp.destination(o);
+  for (Mask left = mask; left != 0; left &= left - 1) {
+    const u32 lane = lane_of(left), function = u32{o.operands->lut} >> (2 * (lane % 4)) & 3;
+    float x = as_float(a[lane]), y = as_float(c[lane]);
+    if (o.operands->ftz) {
+      x = flush(x);
+      y = flush(y);
+    }
+    const float sums[4] = {x + y, x - y, y - x, 0.0f};
+    d[lane] = canonical(o.operands->ftz ? flush(sums[function]) : sums[function]);
+  }
+}
+
+// ---- special registers
+
+u32 special_register(const Warp& warp, u32 number, u32 lane, bool& is_known) {
+  const Block& block = *warp.block;
+  const Launch& launch = *block.launch->launch;
+  const u32 thread = warp.index * lane_count + lane;
+  const u32 x = thread % launch.block.x, y = thread / launch.block.x % launch.block.y,
+            z = thread / launch.block.x / launch.block.y;
+  switch (number) {
+  case 0x00: return lane;
+  case 0x03: return warp.index << 8; // VIRTID
+  case 0x20: return x | y << 16 | z << 26;
+  case 0x21: return x;
+  case 0x22: return y;
+  case 0x23: return z;
+  case 0x25: return block.id[0];
+  case 0x26: return block.id[1];
+  case 0x27: return block.id[2];
+  case 0x28: return static_cast<u32>(launch.block.count());
+  case 0x2e: return static_cast<u32>(local_window >> 32);
+  case 0x2f: return static_cast<u32>(shared_window >> 32);
+  case 0x30: return static_cast<u32>(shared_window);
+  case 0x31: return block.shared_bytes;
+  case 0x32: return block.shared_bytes;
+  case 0x34: return static_cast<u32>(local_window);
+  case 0x35: return warp.local_bytes;
+  case 0x38: return 1u << lane;
+  case 0x39: return (1u << lane) - 1;
+  case 0x3a: return static_cast<u32>((u64{2} << lane) - 1);
+  case 0x3b: return ~static_cast<u32>((u64{2} << lane) - 1);
+  case 0x3c: return ~((1u << lane) - 1);
+  case 0x43: return 0; // VIRTUALSMID
+  case 0x44: return 0;
+  case 0x50:
+  case 0x52: return static_cast<u32>(warp.executed);
+  case 0x51:
+  case 0x53: return static_cast<u32>(warp.executed >> 32);
+  case 0x88: return block.rank;
+  case 0x89: return block.rank;
+  case 0xff: return 0;
+  default: is_known = false; return 0;
+  }
+}
+
+void read_special(Warp& warp, const Operation& o, Mask mask) {
+  const u32 number = o.operands->selector;
+  u32* d = warp.destination(o);
+  bool is_known = true;
+  if (o.operands->destination_uniform)
+    set_uniform(warp, o, special_register(warp, number, lane_of(mask), is_known));
+  else
+    for (Mask left = mask; left != 0; left &= left - 1)
+      d[lane_of(left)] = special_register(warp, number, lane_of(left), is_known);
+  if (!is_known)
+    warp.stop(Outcome::Kind::refused, fmt::format("special register {:#x} is not known", number));
+}
+
+/// CS2R: a counter of 32 or 64 bits.
+void read_counter(Warp& warp, const Operation& o, Mask mask) {
+  const u32 number = o.operands->selector;
+  bool is_known = true;
+  u64 value = special_register(warp, number, 0, is_known);
+  if (o.operands->wide && (number == 0x50 || number == 0x52))
+    value = warp.executed;
+  if (!is_known)
+    return warp.stop(Outcome::Kind::refused, fmt::format("special register {:#x} is not known", number));
+  u32* d = warp.destination(o);
+  for (Mask left = mask; left != 0; left &= left - 1) {
+    d[lane_of(left)] = static_cast<u32>(value);
+    if (o.operands->wide)
+      d[lane_count + lane_of(left)] = static_cast<u32>(value >> 32);
+  }
+}
+
+void read_barrier_result(Warp& warp, const Operation& o, Mask mask) {
+  u32* d = warp.destination(o);
+  for (Mask left = mask; left != 0; left &= left - 1)
+    d[lane_of(left)] = warp.barrier_result;
+  warp.set_predicate(o.out[0], warp.barrier_result != 0 ? all_lanes : 0, mask);
+}
+
+// ---- tensor cores: fragments as PTX' mma instructions have them; g is the lane's group of four, t its place
+
+float element_of(const Operands& x, u32 word, u32 which) {
+  const auto half = static_cast<std::uint16_t>(word >> (16 * which));
+  return x.type == 1 ? bfloat_to_float(half) : half_to_float(half);
+}
+
+/// HMMA: 16 × 8 × depth. Products are exact and summed in double precision, with one rounding at the end; the
+/// hardware's order and truncation of the sum are not known, and differ by architecture.
+void multiply_halves(Warp& warp, const Operation& o, Mask) {
+  const Operands& x = *o.operands;
+  const u32 depth = x.function;
+  const bool tf32 = x.type == 2;
+  double a[16][16] = {}, b[16][8] = {}, c[16][8];
+  const u32 *from_a = warp.row(o.a), *from_b = warp.row(o.b), *from_c = warp.row(o.c);
+  for (u32 lane = 0; lane < lane_count; ++lane) {
+    const u32 g = lane / 4, t = lane % 4;
+    if (tf32) {
+      const auto number = [](u32 bits) { return static_cast<double>(as_float(bits & 0xffffe000)); };
+      for (u32 word = 0; word < depth / 2; ++word)
+        a[g + 8 * (word % 2)][t + 4 * (word / 2)] = number(from_a[word * lane_count + lane]);
+      for (u32 word = 0; word < depth / 4; ++word)
+        b[t + 4 * word][g] = number(from_b[word * lane_count + lane]);
+    } else {
+      for (u32 word = 0; word < depth / 4; ++word)
+        for (u32 which = 0; which < 2; ++which)
+          a[g + 8 * (word % 2)][2 * t + 8 * (word / 2) + which] =
+              element_of(x, from_a[word * lane_count + lane], which);
+      for (u32 word = 0; word < depth / 8; ++word)
+        for (u32 which = 0; which < 2; ++which)
+          b[2 * t + 8 * word + which][g] = element_of(x, from_b[word * lane_count + lane], which);
+    }
+    for (u32 element = 0; element < 4; ++element) {
+      const u32 row = g + 8 * (element / 2), column = 2 * t + element % 2;
+      c[row][column] = x.float_result
+                           ? double{as_float(from_c[element * lane_count + lane])}
+                           : double{half_to_float(static_cast<std::uint16_t>(
+                                 from_c[element / 2 * lane_count + lane] >> (16 * (element % 2))))};
+    }
+  }
+  for (u32 row = 0; row < 16; ++row)
+    for (u32 k = 0; k < depth; ++k)
+      for (u32 column = 0; column < 8; ++column)
+        c[row][column] += a[row][k] * b[k][column];
+  u32* d = warp.destination(o);
+  for (u32 lane = 0; lane < lane_count; ++lane) {
+    const u32 g = lane / 4, t = lane % 4;
+    for (u32 half = 0; half < 2; ++half) {
+      const double first = c[g + 8 * half][2 * t], second = c[g + 8 * half][2 * t + 1];
+      if (x.float_result) {
+        d[2 * half * lane_count + lane] = canonical(static_cast<float>(first));
+        d[(2 * half + 1) * lane_count + lane] = canonical(static_cast<float>(second));
+      } else
+        d[half * lane_count + lane] = u32{double_to_half(first, Direction::nearest)} |
+                                      u32{double_to_half(second, Direction::nearest)} << 16;
+    }
+  }
+}
+
+/// IMMA: rows × 8 × depth of integers of 4 or 8 bits.
+void multiply_integers(Warp& warp, const Operation& o, Mask) {
+  const Operands& x = *o.operands;
+  const u32 rows = x.function, depth = x.selector, bits = x.type, per_word = 32 / bits;
+  i32 a[16][128] = {}, b[128][8] = {};
+  i64 c[16][8];
+  const u32 *from_a = warp.row(o.a), *from_b = warp.row(o.b), *from_c = warp.row(o.c);
+  const auto element = [&](u32 word, u32 which, bool is_signed) {
+    const u32 shifted = word >> (bits * which) << (32 - bits);
+    return is_signed ? static_cast<i32>(shifted) >> (32 - bits) : static_cast<i32>(shifted >> (32 - bits));
+  };
+  const u32 chunks = depth / (4 * per_word), halves = rows / 8;
+  for (u32 lane = 0; lane < lane_count; ++lane) {
+    const u32 g = lane / 4, t = lane % 4;
+    for (u32 chunk = 0; chunk < chunks; ++chunk)
+      for (u32 which = 0; which < per_word; ++which) {
+        const u32 k = chunk * 4 * per_word + t * per_word + which;
+        for (u32 half = 0; half < halves; ++half)
+          a[g + 8 * half][k] =
+              element(from_a[(chunk * halves + half) * lane_count + lane], which, x.is_signed);
+        b[k][g] = element(from_b[chunk * lane_count + lane], which, x.source_type != 0);
+      }
+    for (u32 word = 0; word < 2 * halves; ++word)
+      c[g + 8 * (word / 2)][2 * t + word % 2] = static_cast<i32>(from_c[word * lane_count + lane]);
+  }
+  u32* d = warp.destination(o);
+  for (u32 row = 0; row < rows; ++row)
+    for (u32 column = 0; column < 8; ++column) {
+      i64 sum = c[row][column];
+      for (u32 k = 0; k < depth; ++k)
+        sum += i64{a[row][k]} * b[k][column];
+      if (x.saturates)
+        sum = std::clamp<i64>(sum, std::numeric_limits<i32>::min(), std::numeric_limits<i32>::max());
+      const u32 lane = row % 8 * 4 + column / 2, word = row / 8 * 2 + column % 2;
+      d[word * lane_count + lane] = static_cast<u32>(sum);
+    }
+}
+
+/// DMMA: by fused multiply-adds in the order of k.
+void multiply_doubles(Warp& warp, const Operation& o, Mask) {
+  const Operands& x = *o.operands;
+  const u32 rows = x.function, depth = x.selector, halves = rows / 8;
+  double a[16][16], b[16][8], c[16][8];
+  const u32 *from_a = warp.row(o.a), *from_b = warp.row(o.b), *from_c = warp.row(o.c);
+  const auto number = [](const u32* rows_of, u32 index, u32 lane) {
+    return as_double(u64{rows_of[(2 * index + 1) * lane_count + lane]} << 32 |
+                     rows_of[2 * index * lane_count + lane]);
+  };
+  for (u32 lane = 0; lane < lane_count; ++lane) {
+    const u32 g = lane / 4, t = lane % 4;
+    for (u32 chunk = 0; chunk < depth / 4; ++chunk) {
+      for (u32 half = 0; half < halves; ++half)
+        a[g + 8 * half][t + 4 * chunk] = number(from_a, chunk * halves + half, lane);
+      b[t + 4 * chunk][g] = number(from_b, chunk, lane);
+    }
+    for (u32 element = 0; element < 2 * halves; ++element)
+      c[g + 8 * (element / 2)][2 * t + element % 2] = number(from_c, element, lane);
+  }
+  u32* d = warp.destination(o);
+  for (u32 row = 0; row < rows; ++row)
+    for (u32 column = 0; column < 8; ++column) {
+      double sum = c[row][column];
+      for (u32 k = 0; k < depth; ++k)
+        sum = std::fma(a[row][k], b[k][column], sum);
+      const u32 lane = row % 8 * 4 + column / 2, element = row / 8 * 2 + column % 2;
+      const u64 bits = canonical(sum);
+      d[2 * element * lane_count + lane] = static_cast<u32>(bits);
+      d[(2 * element + 1) * lane_count + lane] = static_cast<u32>(bits >> 32);
+    }
+}
+
+// ---- arithmetic by its definition
+
+void by_lane(Warp& warp, const Operation& o, Mask mask) {
+  const Operands& x = *o.operands;
+  const u32 *a = warp.row(o.a), *b = warp.row(o.b), *c = warp.row(o.c);
+  const auto words = [](const sass::Source& source) -> u32 { return source.words == 2 ? 8 : 4; };
+  Mask in[3];
+  for (u32 which = 0; which < 3; ++which)
+    in[which] = warp.predicate_in(o, which);
+  u64 results[lane_count];
+  Mask out[2] = {0, 0};
+  for (Mask left = mask; left != 0; left &= left - 1) {
+    const u32 lane = lane_of(left);
+    Lane values;
+    values.a = word_pair(a, lane, words(x.a));
+    values.b = word_pair(b, lane, words(x.b));
+    values.c = word_pair(c, lane, words(x.c));
+    for (u32 which = 0; which < 3; ++which)
+      values.in[which] = (in[which] >> lane & 1) != 0;
+    if (x.opcode == Opcode::p2r || x.opcode == Opcode::r2p)
+      for (u32 predicate = 0; predicate < 7; ++predicate)
+        values.predicates = static_cast<std::uint8_t>(values.predicates |
+                                                      (warp.predicates[predicate] >> lane & 1) << predicate);
+    compute_lane(x, values);
+    results[lane] = values.result;
+    for (u32 which = 0; which < 2; ++which)
+      out[which] |= u32{values.out[which]} << lane;
+    if (x.opcode == Opcode::r2p)
+      for (u32 predicate = 0; predicate < 7; ++predicate)
+        warp.set_predicate(static_cast<std::uint8_t>(predicate),
+                           (values.predicates >> predicate & 1) != 0 ? all_lanes : 0, Mask{1} << lane);
+  }
+  u32* d = warp.destination(o);
+  if (x.destination_words != 0)
+    for (Mask left = mask; left != 0; left &= left - 1) {
+      d[lane_of(left)] = static_cast<u32>(results[lane_of(left)]);
+      if (x.destination_words == 2)
+        d[lane_count + lane_of(left)] = static_cast<u32>(results[lane_of(left)] >> 32);
+    }
+  warp.set_predicate(o.out[0], out[0], mask);
+  warp.set_predicate(o.out[1], out[1], mask);
+}
+
+void nothing(Warp&, const Operation&, Mask) {}
+
+} // namespace
+
+void fault(Warp& warp, const Operation& o, u64 address) {
+  const u32 bytes = o.operands->bytes;
+  const bool misaligned = bytes != 0 && address % bytes != 0;
+  warp.stop(Outcome::Kind::fault,
+            fmt::format("{} of {} bytes at {:#x}",
+                        misaligned ? "misaligned access" : "access outside of memory", bytes, address),
+            address);
+}
+
+std::byte* shared_bytes_at(Warp& warp, u64 address, u32 bytes) {
+  Block& own = *warp.block;
+  const u32 rank = static_cast<u32>(address >> 24) & 0xff;
+  Block* block = &own;
+  if (rank != own.rank) {
+    if (rank >= own.cluster.size())
+      return nullptr;
+    block = &own.cluster[rank];
+  }
+  const u64 offset = address & 0xffffff;
+  if (offset + bytes > block->shared_bytes || offset % bytes != 0)
+    return nullptr;
+  return block->shared + offset;
+}
+
+void compute_addresses(const Warp& warp, const Operation& o, Addresses& addresses) {
+  const Operands& x = *o.operands;
+  const u32* a = warp.row(o.a);
+  u64 base = static_cast<u64>(o.offset);
+  bool is_long = x.address_is_wide;
+  if (x.base.kind != sass::Source::Kind::none) {
+    const u32* row = warp.row(o.base);
+    base += word_pair(row, 0, x.base.words == 2 ? 8 : 4);
+    is_long = is_long || x.base.words == 2;
+  }
+  for (u32 lane = 0; lane < lane_count; ++lane) {
+    const u64 address = (x.address_is_wide ? word_pair(a, lane, 8) : u64{a[lane] << x.shift}) + base;
+    addresses[lane] = is_long ? address : static_cast<u32>(address);
+  }
+}
+
+Handler select_warp_operation(const Operands& x) {
+  if (is_lane_operation(x.opcode))
+    return by_lane;
+  switch (x.opcode) {
+  case Opcode::nop: return nothing;
+  case Opcode::fswzadd: return swizzled_add;
+  case Opcode::vote: return vote;
+  case Opcode::shfl: return shuffle;
+  case Opcode::match: return match;
+  case Opcode::redux: return reduce;
+  case Opcode::elect: return elect;
+  case Opcode::r2ur: return to_uniform;
+  case Opcode::s2r: return read_special;
+  case Opcode::cs2r: return read_counter;
+  case Opcode::b2r: return read_barrier_result;
+  case Opcode::ldc: return load_constant;
+  case Opcode::load: return load;
+  case Opcode::store: return store;
+  case Opcode::atom:
+  case Opcode::atom_cas:
+  case Opcode::atoms_popc_inc: return atomic;
+  case Opcode::qspc: return query_space;
+  case Opcode::ldsm: return load_matrices;
+  case Opcode::stsm: return store_matrices;
+  case Opcode::movm: return transpose;
+  case Opcode::ldgsts: return copy_to_shared;
+  case Opcode::atoms_arrive:
+  case Opcode::arrives:
+  case Opcode::syncs_arrive: return arrive;
+  case Opcode::syncs_exch: return exchange_barrier;
+  case Opcode::syncs_phase: return check_phase;
+  case Opcode::ublkcp: return copy_in_bulk;
+  case Opcode::hmma: return multiply_halves;
+  case Opcode::imma: return multiply_integers;
+  case Opcode::dmma: return multiply_doubles;
+  default: return nullptr;
+  }
+}
+
+} // namespace warplens::machine

@@ -1,0 +1,2046 @@
+// The fields are those of ../docs/machine-code.md: found from compiled code whose results are known, from
+// nvdisasm's text on sm_75 to sm_90, and from Mesa's NAK (MIT).
+#include "sass/operands.h"
+
+#include <array>
+#include <fmt/format.h>
+#include <initializer_list>
+
+namespace warplens::sass {
+namespace {
+
+constexpr std::int64_t sign_extend(std::uint64_t value, unsigned bits) {
+  return static_cast<std::int64_t>(value << (64 - bits)) >> (64 - bits);
+}
+
+/// Reads the fields of one instruction, notes which bits they are, and writes the modifiers' names.
+class OperandDecoder {
+public:
+  OperandDecoder(Word word, std::uint32_t address, int architecture, std::string* modifiers)
+      : word_(word), address_(address), architecture_(architecture), modifiers_(modifiers) {}
+
+  Operands run() {
+    o_.code = static_cast<std::uint16_t>(take(0, 9));
+    o_.form = static_cast<std::uint8_t>(take(9, 3));
+    ignore(105, 21); // the schedule
+    decode();
+    const bool uniform_guard = o_.uniform_datapath || uniform_guard_;
+    if (o_.uniform_datapath)
+      ignore(91, 1); // set where an operand of a vector instruction would be a uniform register
+    o_.guard = predicate_at(12, 15, uniform_guard);
+    if (o_.opcode == Opcode::unknown)
+      return std::move(o_);
+    o_.unread = {word_.low & ~used_.low, word_.high & ~used_.high};
+    return std::move(o_);
+  }
+
+private:
+  // ---- fields
+
+  void use(unsigned first, unsigned count) {
+    for (unsigned bit = first; bit < first + count; ++bit)
+      (bit < 64 ? used_.low : used_.high) |= std::uint64_t{1} << (bit & 63);
+  }
+  std::uint32_t take(unsigned first, unsigned count) {
+    use(first, count);
+    return word_.bits(first, count);
+  }
+  std::uint8_t small(unsigned first, unsigned count) { return static_cast<std::uint8_t>(take(first, count)); }
+  std::int64_t take_signed(unsigned first, unsigned count) { return sign_extend(take(first, count), count); }
+  /// Notes bits that have no effect on what is computed.
+  void ignore(unsigned first, unsigned count) { use(first, count); }
+  void name(std::string_view text) {
+    if (modifiers_)
+      *modifiers_ += text;
+  }
+  bool flag(unsigned bit, std::string_view text = {}) {
+    const bool is_set = take(bit, 1) != 0;
+    if (is_set)
+      name(text);
+    return is_set;
+  }
+  /// Returns a field whose values have names. A value beyond them is not known.
+  std::uint8_t choice(unsigned first, unsigned count, std::initializer_list<std::string_view> names) {
+    const std::uint8_t value = small(first, count);
+    if (value < names.size() && names.begin()[value] != "?")
+      name(names.begin()[value]);
+    else
+      refuse(fmt::format("value {} of bits {} to {}", value, first, first + count - 1));
+    return value;
+  }
+  void refuse(std::string reason) {
+    if (o_.reason.empty())
+      o_.reason = std::move(reason);
+  }
+
+  bool is_exchanged() const { return o_.form == 2 || o_.form == 3 || o_.form == 7; }
+  bool is_immediate() const { return o_.form == 2 || o_.form == 4; }
+  unsigned uniform_bits() const { return architecture_ >= 100 ? 8 : 6; }
+
+  std::uint8_t uniform_at(unsigned bit) {
+    const std::uint32_t index = take(bit, uniform_bits());
+    return static_cast<std::uint8_t>(index == (architecture_ >= 100 ? 255u : 63u) ? zero_register : index);
+  }
+  Source uniform_source(unsigned bit, std::uint8_t words = 1) {
+    Source source;
+    source.kind = Source::Kind::uniform;
+    source.index = uniform_at(bit);
+    source.words = words;
+    return source;
+  }
+  Source general_source(unsigned bit, std::uint8_t words = 1) {
+    Source source;
+    source.kind = Source::Kind::general;
+    source.index = small(bit, 8);
+    source.words = words;
+    return source;
+  }
+  /// Returns the register at a bit, of the datapath's file.
+  Source register_source(unsigned bit, std::uint8_t words = 1) {
+    return o_.uniform_datapath ? uniform_source(bit, words) : general_source(bit, words);
+  }
+  PredicateSource predicate_at(unsigned bit, unsigned negation, bool uniform) {
+    PredicateSource predicate;
+    predicate.index = small(bit, 3);
+    predicate.negated = flag(negation);
+    predicate.uniform = uniform;
+    return predicate;
+  }
+
+  void destination(std::uint8_t words = 1) {
+    o_.destination_words = words;
+    o_.destination_uniform = o_.uniform_datapath;
+    o_.destination = o_.uniform_datapath ? uniform_at(16) : small(16, 8);
+  }
+  void uniform_destination(std::uint8_t words = 1) {
+    o_.destination_words = words;
+    o_.destination_uniform = true;
+    o_.destination = uniform_at(16);
+  }
+  void predicates_out(bool second) {
+    o_.predicate_out[0] = small(81, 3);
+    if (second)
+      o_.predicate_out[1] = small(84, 3);
+    o_.predicate_out_uniform = o_.uniform_datapath;
+  }
+  void predicate_in(unsigned which = 0, unsigned bit = 87, unsigned negation = 90) {
+    o_.predicate_in[which] = predicate_at(bit, negation, o_.uniform_datapath);
+  }
+  /// Ignores a predicate that an instruction has but does not use without a modifier.
+  void unused_predicate(unsigned bit, unsigned negation) {
+    ignore(bit, 3);
+    ignore(negation, 1);
+  }
+
+  // ---- sources
+
+  enum class Modifiers : std::uint8_t { none, negation, sign, half };
+
+  void sign_modifiers(Source& source, Modifiers kinds, unsigned negation, unsigned absolute) {
+    if (kinds == Modifiers::negation || kinds == Modifiers::sign)
+      source.negated = flag(negation);
+    if (kinds == Modifiers::sign)
+      source.absolute = flag(absolute);
+  }
+  void half_modifiers(Source& source, unsigned swizzle, unsigned negation, unsigned absolute) {
+    source.swizzle = small(swizzle, 2);
+    source.negated = flag(negation);
+    source.absolute = flag(absolute);
+  }
+
+  void source_a(Modifiers kinds = Modifiers::none, std::uint8_t words = 1) {
+    o_.a = register_source(24, words);
+    if (kinds == Modifiers::half)
+      half_modifiers(o_.a, 74, 72, 73);
+    else
+      sign_modifiers(o_.a, kinds, 72, 73);
+  }
+
+  /// Reads the operand at bit 32, which the form makes a register, a uniform register, an immediate or a
+  /// constant. An immediate of 64 bits is the upper half of a double, or an integer that `extension` extends.
+  enum class Extension : std::uint8_t { upper_half, zero, sign };
+  Source slot_32(Modifiers kinds, std::uint8_t words = 1, Extension extension = Extension::upper_half) {
+    Source source;
+    const bool takes_uniform = o_.form == 6 || o_.form == 7;
+    if (is_immediate()) {
+      source.kind = Source::Kind::immediate;
+      source.words = words;
+      const std::uint64_t value = take(32, 32);
+      if (words == 1 || extension == Extension::zero)
+        source.value = value;
+      else if (extension == Extension::sign)
+        source.value = static_cast<std::uint64_t>(sign_extend(value, 32));
+      else
+        source.value = value << 32;
+      return source;
+    }
+    if (o_.form == 3 || o_.form == 5) {
+      if (word_.bit(91)) {
+        refuse("a bank of constants by its handle");
+        return source;
+      }
+      source.kind = Source::Kind::constant;
+      source.words = words;
+      source.offset = take(38, 16);
+      source.bank = small(54, 5);
+    } else if (takes_uniform) {
+      ignore(91, 1);
+      source = uniform_source(32, words);
+    } else {
+      if (o_.uniform_datapath)
+        ignore(91, 1);
+      source = register_source(32, words);
+    }
+    if (kinds == Modifiers::half)
+      half_modifiers(source, 60, 63, 62);
+    else
+      sign_modifiers(source, kinds, 63, 62);
+    return source;
+  }
+  Source slot_64(Modifiers kinds, std::uint8_t words = 1) {
+    Source source = register_source(64, words);
+    if (kinds == Modifiers::half)
+      half_modifiers(source, 81, 84, 83);
+    else
+      sign_modifiers(source, kinds, 75, 74);
+    return source;
+  }
+
+  /// Reads B alone, which is at bit 32 in each form.
+  void source_b(Modifiers kinds = Modifiers::none, std::uint8_t words = 1,
+                Extension extension = Extension::upper_half) {
+    o_.b = slot_32(kinds, words, extension);
+  }
+  /// Reads B and C: the form says which of them is at bit 32.
+  void sources_bc(Modifiers b, Modifiers c, std::uint8_t b_words = 1, std::uint8_t c_words = 1,
+                  Extension extension = Extension::upper_half) {
+    if (is_exchanged()) {
+      o_.b = slot_64(b, b_words);
+      o_.c = slot_32(c, c_words, extension);
+    } else {
+      o_.b = slot_32(b, b_words, extension);
+      o_.c = slot_64(c, c_words);
+    }
+  }
+
+  void rounding(unsigned bit = 78) {
+    o_.rounding = static_cast<Rounding>(choice(bit, 2, {"", ".RM", ".RP", ".RZ"}));
+  }
+  void float_comparison() {
+    o_.comparison = choice(76, 4,
+                           {".F", ".LT", ".EQ", ".LE", ".GT", ".NE", ".GE", ".NUM", ".NAN", ".LTU", ".EQU",
+                            ".LEU", ".GTU", ".NEU", ".GEU", ".T"});
+  }
+  void boolean(unsigned bit) { o_.boolean = choice(bit, 2, {".AND", ".OR", ".XOR"}); }
+
+  // ---- the operations
+
+  void decode() {
+    const std::uint32_t code = o_.code;
+    if ((code >= 0x080 && code < 0x0c0 && code != 0x086 && code != 0x0b9)) {
+      o_.uniform_datapath = true;
+      return arithmetic(uniform_base(code));
+    }
+    if (architecture_ >= 100 && code >= 0x054 && code <= 0x05e) {
+      o_.uniform_datapath = true;
+      return uniform_floating(code);
+    }
+    if (code < 0x080 || (code >= 0x100 && code < 0x114))
+      return arithmetic(code);
+    others(code);
+  }
+
+  /// Returns the code of the vector instruction that a uniform one equals for one lane.
+  static std::uint32_t uniform_base(std::uint32_t code) {
+    switch (code) {
+    case 0x085: return 0x017; // UIMNMX
+    case 0x0bd: return 0x100; // UFLO
+    case 0x0be: return 0x101; // UBREV
+    case 0x0bf: return 0x109; // UPOPC
+    case 0x097: return 0x197; // UIADD3.64
+    case 0x0a6: return 0x027; // UIMAD.HI
+    default: return code - 0x080;
+    }
+  }
+
+  /// The uniform datapath has floats from sm_100 on.
+  void uniform_floating(std::uint32_t code) {
+    switch (code) {
+    case 0x054: return floating(0x021); // UFADD
+    case 0x055: return floating(0x023); // UFFMA
+    case 0x056: return floating(0x020); // UFMUL
+    case 0x05a: return conversion(2);   // UI2F
+    case 0x05c: return conversion(1);   // UF2I
+    case 0x05d: return conversion(3);   // UFRND
+    case 0x05e: return floating(0x045); // UI2FP
+    default: return;
+    }
+  }
+
+  void arithmetic(std::uint32_t code) {
+    const bool newest = architecture_ >= 100;
+    switch (code) {
+    case 0x002: return mov();
+    case 0x007: return sel();
+    case 0x008: // FSEL
+      o_.opcode = Opcode::sel;
+      name("FSEL");
+      destination();
+      source_a(Modifiers::sign);
+      source_b(Modifiers::sign);
+      ignore(80, 1); // FTZ
+      return predicate_in();
+    case 0x010: return iadd3();
+    case 0x197: return uiadd3_64();
+    case 0x035: return newest ? iadd64() : hfma2(true);
+    case 0x036: return viadd();
+    case 0x011: return lea();
+    case 0x012: return lop3();
+    case 0x019: return shf();
+    case 0x016:
+      begin(Opcode::prmt, "PRMT");
+      o_.function = choice(72, 3, {"", ".F4E", ".B4E", ".RC8", ".ECL", ".ECR", ".RC16"});
+      destination();
+      source_a();
+      return sources_bc(Modifiers::none, Modifiers::none);
+    case 0x024: return imad();
+    case 0x025: return imad_wide();
+    case 0x026: return idp();
+    case 0x027: return imad_hi();
+    case 0x00c: return isetp();
+    case 0x017: return imnmx();
+    case 0x048: return vimnmx();
+    case 0x046: return viaddmnmx();
+    case 0x00f: // VIMNMX3
+      if (architecture_ < 100)
+        return;
+      begin(Opcode::imnmx3, "VIMNMX3");
+      o_.is_signed = flag(72);
+      if (!o_.is_signed)
+        name(".U32");
+      destination();
+      source_a();
+      sources_bc(Modifiers::none, Modifiers::none);
+      return predicate_in();
+    case 0x013: // IABS
+      begin(Opcode::iabs, "IABS");
+      destination();
+      return source_b();
+    case 0x014: // VABSDIFF
+      begin(Opcode::vabsdiff, "VABSDIFF");
+      o_.is_signed = flag(73);
+      if (!o_.is_signed)
+        name(".U32");
+      ignore(81, 3); // a predicate, PT
+      destination();
+      source_a();
+      return sources_bc(Modifiers::none, Modifiers::none);
+    case 0x01b: // BMSK
+      begin(Opcode::bmsk, "BMSK");
+      o_.wraps = flag(75, ".W");
+      destination();
+      source_a();
+      return source_b();
+    case 0x01a: // SGXT
+      begin(Opcode::sgxt, "SGXT");
+      o_.is_signed = flag(73);
+      if (!o_.is_signed)
+        name(".U32");
+      o_.wraps = flag(75, ".W");
+      destination();
+      source_a();
+      return source_b();
+    case 0x003: // P2R
+      begin(Opcode::p2r, "P2R");
+      o_.selector = choice(76, 2, {"", ".B1", ".B2", ".B3"});
+      destination();
+      source_a();
+      return source_b();
+    case 0x004: // R2P
+      begin(Opcode::r2p, "R2P");
+      o_.selector = choice(76, 2, {"", ".B1", ".B2", ".B3"});
+      source_a();
+      return source_b();
+    case 0x01c: return plop3();
+    case 0x005: // CS2R
+      begin(Opcode::cs2r, "CS2R");
+      o_.wide = take(80, 1) != 0;
+      if (!o_.wide)
+        name(".32");
+      o_.selector = small(72, 8);
+      return destination(o_.wide ? 2 : 1);
+    case 0x006: // VOTE
+      begin(Opcode::vote, "VOTE");
+      vote_function();
+      destination();
+      predicates_out(false);
+      return predicate_in();
+    case 0x02f: // ELECT
+      begin(Opcode::elect, "ELECT");
+      uniform_destination();
+      o_.predicate_out[0] = small(81, 3);
+      unused_predicate(87, 90);
+      return;
+    case 0x109:
+      begin(Opcode::popc, "POPC");
+      destination();
+      return source_b(Modifiers::negation);
+    case 0x101:
+      begin(Opcode::brev, "BREV");
+      destination();
+      return source_b(Modifiers::negation);
+    case 0x100:
+      begin(Opcode::flo, "FLO");
+      o_.is_signed = flag(73);
+      if (!o_.is_signed)
+        name(".U32");
+      o_.function = flag(74, ".SH");
+      destination();
+      predicates_out(false);
+      return source_b(Modifiers::negation);
+    default: break;
+    }
+    if (!o_.uniform_datapath)
+      floating(code);
+  }
+
+  void begin(Opcode opcode, std::string_view text) {
+    o_.opcode = opcode;
+    if (o_.uniform_datapath)
+      name("U");
+    name(text);
+  }
+
+  void mov() {
+    begin(Opcode::mov, "MOV");
+    if (architecture_ >= 100 && o_.form == 2) {
+      name(".64");
+      o_.wide = true;
+      destination(2);
+      o_.b.kind = Source::Kind::immediate;
+      o_.b.words = 2;
+      o_.b.value = std::uint64_t{take(24, 32)} | std::uint64_t{take(56, 32)} << 32;
+      return;
+    }
+    o_.wide = architecture_ >= 100 && flag(80, ".64");
+    destination(o_.wide ? 2 : 1);
+    if (!o_.uniform_datapath && take(72, 4) != 0xf)
+      refuse("MOV of some quads");
+    source_b(Modifiers::none, o_.wide ? 2 : 1, Extension::zero);
+  }
+
+  void sel() {
+    begin(Opcode::sel, "SEL");
+    if (architecture_ >= 100 && (o_.form == 2 || o_.form == 3)) {
+      name(".64");
+      o_.wide = true;
+      destination(2);
+      source_a(Modifiers::none, 2);
+      if (o_.form == 2) {
+        o_.b.kind = Source::Kind::immediate;
+        o_.b.words = 2;
+        const std::uint64_t low = take(32, 32);
+        o_.b.value = take(64, 1) ? low | 0xffffffff00000000 : low;
+      } else
+        o_.b = register_source(32, 2);
+      return predicate_in();
+    }
+    destination();
+    source_a();
+    source_b();
+    predicate_in();
+  }
+
+  void iadd3() {
+    begin(Opcode::iadd3, "IADD3");
+    o_.extended = flag(74, ".X");
+    destination();
+    predicates_out(true);
+    source_a(Modifiers::negation);
+    // Bit 74 is .X here, and no operand has an absolute value.
+    sources_bc(Modifiers::negation, Modifiers::negation);
+    if (o_.extended) {
+      predicate_in(0);
+      predicate_in(1, 77, 80);
+    } else {
+      unused_predicate(87, 90);
+      unused_predicate(77, 80);
+    }
+  }
+
+  void uiadd3_64() {
+    begin(Opcode::iadd64, "IADD3.64");
+    destination(2);
+    predicates_out(true);
+    source_a(Modifiers::negation, 2);
+    sources_bc(Modifiers::negation, Modifiers::negation, 2, 2, Extension::sign);
+    unused_predicate(87, 90);
+    unused_predicate(77, 80);
+  }
+
+  void iadd64() {
+    begin(Opcode::iadd64, "IADD.64");
+    o_.extended = flag(74, ".X");
+    destination(2);
+    predicates_out(false);
+    ignore(73, 1); // whether the result is signed, which matters for the name alone
+    ignore(84, 3);
+    source_a(Modifiers::negation, 2);
+    source_b(Modifiers::negation, 2, Extension::sign);
+    if (o_.extended)
+      predicate_in();
+    else
+      unused_predicate(87, 90);
+  }
+
+  void viadd() {
+    begin(Opcode::iadd3, "VIADD");
+    destination();
+    source_a(Modifiers::negation);
+    source_b(Modifiers::negation);
+  }
+
+  void lea() {
+    begin(Opcode::lea, "LEA");
+    o_.high = flag(80, ".HI");
+    o_.extended = flag(74, ".X");
+    const bool sign_fills = flag(73, ".SX32");
+    o_.is_signed = sign_fills;
+    o_.shift = small(75, 5);
+    destination();
+    predicates_out(false);
+    o_.a = register_source(24);
+    o_.a.negated = flag(72);
+    // C is the upper half of what is shifted; the fields of its modifiers are the shift.
+    if (is_exchanged()) {
+      o_.b = register_source(64);
+      o_.c = slot_32(Modifiers::none);
+    } else {
+      o_.b = slot_32(Modifiers::negation);
+      o_.c = register_source(64);
+    }
+    if (!o_.high || sign_fills)
+      o_.c = {};
+    if (o_.extended)
+      predicate_in();
+    else
+      unused_predicate(87, 90);
+  }
+
+  void lop3() {
+    begin(Opcode::lop3, "LOP3");
+    o_.lut = small(72, 8);
+    o_.function = flag(80, ".PAND");
+    destination();
+    predicates_out(false);
+    source_a();
+    sources_bc(Modifiers::none, Modifiers::none);
+    predicate_in();
+  }
+
+  void shf() {
+    begin(Opcode::shf, "SHF");
+    o_.right = flag(76, ".R");
+    if (!o_.right)
+      name(".L");
+    o_.wraps = flag(75, ".W");
+    o_.type = choice(73, 2, {".S64", ".U64", ".S32", ".U32"});
+    o_.high = flag(80, ".HI");
+    destination();
+    source_a();
+    sources_bc(Modifiers::none, Modifiers::none);
+  }
+
+  void imad() {
+    begin(Opcode::imad, "IMAD");
+    o_.is_signed = flag(73);
+    o_.extended = flag(74, ".X");
+    destination();
+    predicates_out(false);
+    o_.a = register_source(24);
+    multiply_add_sources(1);
+  }
+  void multiply_add_sources(std::uint8_t c_words) {
+    // Only C can be negated, at bit 75 or 63, whichever its slot has.
+    if (is_exchanged()) {
+      o_.b = register_source(64);
+      o_.c = slot_32(o_.form == 2 ? Modifiers::none : Modifiers::negation, c_words, Extension::zero);
+    } else {
+      o_.b = slot_32(Modifiers::none);
+      o_.c = register_source(64, c_words);
+      o_.c.negated = flag(75);
+    }
+    if (o_.extended)
+      predicate_in();
+    else
+      unused_predicate(87, 90);
+  }
+  void imad_wide() {
+    begin(Opcode::imad_wide, "IMAD.WIDE");
+    o_.is_signed = flag(73);
+    if (!o_.is_signed)
+      name(".U32");
+    o_.extended = flag(74, ".X");
+    destination(2);
+    predicates_out(false);
+    o_.a = register_source(24);
+    multiply_add_sources(2);
+  }
+  void imad_hi() {
+    begin(Opcode::imad_hi, "IMAD.HI");
+    o_.is_signed = flag(73);
+    if (!o_.is_signed)
+      name(".U32");
+    o_.extended = flag(74, ".X");
+    destination();
+    predicates_out(false);
+    o_.a = register_source(24);
+    multiply_add_sources(2);
+  }
+
+  void idp() {
+    begin(Opcode::idp, "IDP");
+    // Four bytes by four, or two halves by the lower or the upper two bytes.
+    o_.type = choice(75, 2, {".4A", "?", ".2A", "?"});
+    if (flag(77, ".HI"))
+      o_.type = 3;
+    o_.is_signed = flag(73);
+    o_.source_type = flag(74);
+    name(o_.is_signed ? ".S8" : ".U8");
+    name(o_.source_type ? ".S8" : ".U8");
+    destination();
+    source_a();
+    sources_bc(Modifiers::none, Modifiers::none);
+  }
+
+  void isetp() {
+    begin(Opcode::isetp, "ISETP");
+    o_.comparison = choice(76, 3, {".F", ".LT", ".EQ", ".LE", ".GT", ".NE", ".GE", ".T"});
+    o_.is_signed = flag(73);
+    if (!o_.is_signed)
+      name(".U32");
+    boolean(74);
+    o_.wide = architecture_ >= 100 && flag(80, ".64");
+    o_.extended = flag(72, ".EX");
+    predicates_out(true);
+    const std::uint8_t words = o_.wide ? 2 : 1;
+    source_a(Modifiers::none, words);
+    source_b(Modifiers::none, words, Extension::sign);
+    predicate_in(0);
+    if (o_.extended) {
+      predicate_in(1, 68, 71);
+      if (flag(67))
+        o_.predicate_in[1].uniform = true;
+    } else {
+      unused_predicate(68, 71);
+      ignore(67, 1);
+    }
+  }
+
+  void imnmx() {
+    begin(Opcode::imnmx, "IMNMX");
+    o_.is_signed = flag(73);
+    if (!o_.is_signed)
+      name(".U32");
+    o_.wide = architecture_ >= 100 && flag(74, ".64");
+    if (o_.wide)
+      ignore(77, 10); // predicates, PT
+    const std::uint8_t words = o_.wide ? 2 : 1;
+    destination(words);
+    source_a(Modifiers::none, words);
+    source_b(Modifiers::none, words, Extension::sign);
+    predicate_in();
+  }
+  void vimnmx() {
+    begin(Opcode::imnmx, "VIMNMX");
+    o_.is_signed = flag(72);
+    if (!o_.is_signed)
+      name(".U32");
+    o_.function = flag(73, ".S16x2");
+    destination();
+    ignore(81, 6); // predicates for the halves that were chosen, PT for 32 bits
+    if (word_.bits(81, 6) != 0x3f)
+      refuse("predicates of VIMNMX");
+    source_a();
+    source_b();
+    predicate_in();
+  }
+  void viaddmnmx() {
+    begin(Opcode::viaddmnmx, "VIADDMNMX");
+    o_.is_signed = flag(72);
+    if (!o_.is_signed)
+      name(".U32");
+    destination();
+    ignore(81, 6);
+    o_.a = register_source(24);
+    if (is_exchanged()) {
+      o_.b = register_source(64);
+      o_.b.negated = flag(75);
+      o_.c = slot_32(Modifiers::none);
+    } else {
+      o_.b = slot_32(Modifiers::negation);
+      o_.c = register_source(64);
+    }
+    predicate_in();
+  }
+
+  void plop3() {
+    begin(Opcode::plop3, "PLOP3");
+    o_.lut = static_cast<std::uint8_t>(take(64, 3) | take(72, 5) << 3);
+    o_.lut2 = small(16, 8);
+    predicates_out(true);
+    predicate_in(0);
+    predicate_in(1, 77, 80);
+    predicate_in(2, 68, 71);
+    if (flag(67))
+      o_.predicate_in[2].uniform = true;
+  }
+
+  void vote_function() { o_.function = choice(72, 2, {".ALL", ".ANY", ".EQ"}); }
+
+  // ---- floating point
+
+  void floating(std::uint32_t code) {
+    switch (code) {
+    case 0x020: // FMUL
+      begin(Opcode::fmul, "FMUL");
+      float_modifiers();
+      if (const std::uint32_t scale = take(84, 3); scale != 4 && scale != 0)
+        refuse("FMUL with a scale");
+      destination();
+      source_a(Modifiers::sign);
+      return source_b(Modifiers::sign);
+    case 0x021: // FADD
+      begin(Opcode::fadd, "FADD");
+      float_modifiers();
+      destination();
+      source_a(Modifiers::sign);
+      return source_b(Modifiers::sign);
+    case 0x023: // FFMA
+      begin(Opcode::ffma, "FFMA");
+      float_modifiers();
+      destination();
+      source_a(Modifiers::sign);
+      return sources_bc(Modifiers::sign, Modifiers::sign);
+    case 0x022: // FSWZADD
+      begin(Opcode::fswzadd, "FSWZADD");
+      rounding();
+      o_.ftz = flag(80, ".FTZ");
+      if (take(77, 1) != 0)
+        refuse("FSWZADD.NDV");
+      o_.lut = small(32, 8);
+      destination();
+      source_a();
+      o_.c = general_source(64);
+      return;
+    case 0x00b: // FSETP
+      begin(Opcode::fsetp, "FSETP");
+      float_comparison();
+      o_.ftz = flag(80, ".FTZ");
+      boolean(74);
+      predicates_out(true);
+      source_a(Modifiers::sign);
+      source_b(Modifiers::sign);
+      return predicate_in();
+    case 0x00a: // FSET
+      begin(Opcode::fset, "FSET");
+      name(".BF"); // 1.0 or 0
+      float_comparison();
+      o_.ftz = flag(80, ".FTZ");
+      boolean(74);
+      destination();
+      source_a(Modifiers::sign);
+      source_b(Modifiers::sign);
+      return predicate_in();
+    case 0x009: // FMNMX
+      begin(Opcode::fmnmx, "FMNMX");
+      o_.ftz = flag(80, ".FTZ");
+      o_.function = flag(81, ".NAN"); // returns a NaN if either is one
+      if (take(82, 1) != 0)
+        o_.boolean = 1, name(".XORSIGN");
+      destination();
+      source_a(Modifiers::sign);
+      source_b(Modifiers::sign);
+      return predicate_in();
+    case 0x076: // FMNMX3
+      if (architecture_ < 100)
+        return;
+      begin(Opcode::fmnmx3, "FMNMX3");
+      o_.ftz = flag(80, ".FTZ");
+      destination();
+      source_a();
+      sources_bc(Modifiers::none, Modifiers::none);
+      return predicate_in();
+    case 0x049: // FFMA2, FMUL2, FADD2
+    case 0x04a:
+    case 0x04b:
+      if (architecture_ < 100)
+        return;
+      begin(code == 0x049   ? Opcode::ffma2
+            : code == 0x04a ? Opcode::fmul2
+                            : Opcode::fadd2,
+            code == 0x049   ? "FFMA2"
+            : code == 0x04a ? "FMUL2"
+                            : "FADD2");
+      float_modifiers();
+      destination(2);
+      source_a(Modifiers::none, 2);
+      if (code == 0x049)
+        sources_bc(Modifiers::none, Modifiers::none, 2, 2);
+      else
+        source_b(Modifiers::none, 2);
+      if (is_immediate())
+        refuse("pairs of floats with an immediate");
+      return;
+    case 0x102: // FCHK
+      begin(Opcode::fchk, "FCHK");
+      ignore(80, 1);
+      predicates_out(false);
+      source_a(Modifiers::sign);
+      return source_b(Modifiers::sign);
+    case 0x108: // MUFU
+      begin(Opcode::mufu, "MUFU");
+      o_.function = choice(
+          74, 6, {".COS", ".SIN", ".EX2", ".LG2", ".RCP", ".RSQ", ".RCP64H", ".RSQ64H", ".SQRT", ".TANH"});
+      o_.ftz = flag(80, ".FTZ");
+      if (take(73, 1) != 0 || take(72, 1) != 0)
+        refuse("MUFU of a half");
+      destination();
+      return source_b(Modifiers::sign);
+    case 0x028: // DMUL
+      begin(Opcode::dmul, "DMUL");
+      rounding();
+      destination(2);
+      source_a(Modifiers::sign, 2);
+      return source_b(Modifiers::sign, 2);
+    case 0x029: // DADD: its second operand is C
+      begin(Opcode::dadd, "DADD");
+      rounding();
+      destination(2);
+      source_a(Modifiers::sign, 2);
+      if (is_exchanged())
+        o_.b = slot_32(Modifiers::sign, 2);
+      else if (o_.form == 1)
+        o_.b = slot_64(Modifiers::sign, 2);
+      else
+        o_.b = slot_32(Modifiers::sign, 2);
+      return;
+    case 0x02b: // DFMA
+      begin(Opcode::dfma, "DFMA");
+      rounding();
+      destination(2);
+      source_a(Modifiers::sign, 2);
+      return sources_bc(Modifiers::sign, Modifiers::sign, 2, 2);
+    case 0x02a: // DSETP
+      begin(Opcode::dsetp, "DSETP");
+      float_comparison();
+      boolean(74);
+      predicates_out(true);
+      source_a(Modifiers::sign, 2);
+      source_b(Modifiers::sign, 2);
+      return predicate_in();
+    case 0x104:
+    case 0x105:
+    case 0x106:
+    case 0x107:
+    case 0x110:
+    case 0x111:
+    case 0x112:
+    case 0x113: return conversion(code & 0x7);
+    case 0x045: // I2FP
+      begin(Opcode::i2f, "I2FP");
+      name(".F32");
+      o_.is_signed = flag(74, ".S32");
+      if (!o_.is_signed)
+        name(".U32");
+      if (take(75, 2) != 2 || take(84, 2) != 2)
+        refuse("types of I2FP");
+      rounding();
+      o_.type = o_.source_type = 2;
+      destination();
+      return source_b();
+    case 0x038: // I2I: saturates
+      begin(Opcode::i2i, "I2I");
+      o_.type = choice(76, 2, {".U8.S32.SAT", ".S8.S32.SAT", ".U16.S32.SAT", ".S16.S32.SAT"});
+      destination();
+      return source_b();
+    case 0x03e: return f2fp();
+    case 0x030: // HADD2
+      begin(Opcode::hadd2, "HADD2");
+      half_modifiers_of_operation();
+      destination();
+      source_a(Modifiers::half);
+      o_.b = half_second();
+      return;
+    case 0x032: // HMUL2
+      begin(Opcode::hmul2, "HMUL2");
+      half_modifiers_of_operation();
+      destination();
+      source_a(Modifiers::half);
+      o_.b = slot_32(Modifiers::half);
+      return;
+    case 0x031: return hfma2(false);
+    case 0x033: // HSET2
+    case 0x034: return half_comparison(code == 0x034);
+    case 0x040: // HMNMX2
+      begin(Opcode::hmnmx2, "HMNMX2");
+      o_.bf16 = flag(85, ".BF16_V2");
+      o_.ftz = flag(80, ".FTZ");
+      o_.function = flag(81, ".NAN");
+      if (take(82, 1) != 0)
+        o_.boolean = 1, name(".XORSIGN");
+      destination();
+      source_a(Modifiers::half);
+      o_.b = slot_32(Modifiers::half);
+      return predicate_in();
+    case 0x03a:
+      begin(Opcode::movm, "MOVM");
+      if (take(78, 2) != 0)
+        refuse("MOVM of other matrices");
+      destination();
+      return source_a();
+    case 0x03b: return matrix_memory(true);
+    case 0x044: return matrix_memory(false);
+    case 0x037: return imma();
+    case 0x03c: return hmma();
+    case 0x03f: return dmma();
+    case 0x02d: // PREEXIT
+    case 0x02e: // ACQBULK
+      begin(Opcode::nop, code == 0x02d ? "PREEXIT" : "ACQBULK");
+      return;
+    default: return;
+    }
+  }
+
+  void float_modifiers() {
+    o_.ftz = flag(80, ".FTZ");
+    if (take(76, 1) != 0)
+      refuse("multiplication with .FMZ");
+    rounding();
+    o_.saturates = flag(77, ".SAT");
+  }
+
+  /// HADD2 has its second operand in C, HMUL2 in B; both are at bit 32.
+  Source half_second() { return slot_32(Modifiers::half); }
+  void half_modifiers_of_operation() {
+    o_.bf16 = flag(85, ".BF16_V2");
+    o_.float_result = flag(78, ".F32");
+    o_.saturates = flag(77, ".SAT");
+    o_.relu = flag(79, ".RELU");
+    o_.ftz = flag(80, ".FTZ");
+    if (take(76, 1) != 0)
+      refuse("halves with .FMZ");
+  }
+  void hfma2(bool mma) {
+    begin(Opcode::hfma2, mma ? "HFMA2.MMA" : "HFMA2");
+    half_modifiers_of_operation();
+    unused_predicate(87, 90);
+    if (word_.bits(87, 4) != 0 && word_.bits(87, 4) != true_predicate)
+      refuse("HFMA2 with a predicate");
+    destination();
+    source_a(Modifiers::half);
+    sources_bc(Modifiers::half, Modifiers::half);
+  }
+  void half_comparison(bool to_predicates) {
+    begin(to_predicates ? Opcode::hsetp2 : Opcode::hset2, to_predicates ? "HSETP2" : "HSET2");
+    o_.bf16 = flag(65, ".BF16_V2");
+    float_comparison();
+    o_.ftz = flag(80, ".FTZ");
+    boolean(69);
+    if (to_predicates) {
+      o_.function = flag(71, ".H_AND");
+      predicates_out(true);
+    } else {
+      o_.float_result = flag(71, ".BF");
+      destination();
+    }
+    source_a(Modifiers::half);
+    o_.b = slot_32(Modifiers::half);
+    predicate_in();
+  }
+
+  /// F2F, F2I, I2F and FRND, by the lowest bits of their codes: 0 F2F (104, 110), 1 F2I, 2 I2F, 3 FRND.
+  void conversion(std::uint32_t kind) {
+    // The codes with 64 bits are 110 to 113, the others 104 to 107.
+    constexpr std::array<Opcode, 4> opcodes{Opcode::f2f, Opcode::f2i, Opcode::i2f, Opcode::frnd};
+    constexpr std::array<std::string_view, 4> names{"F2F", "F2I", "I2F", "FRND"};
+    begin(opcodes[kind & 3], names[kind & 3]);
+    o_.type = small(75, 2);
+    o_.source_type = small(84, 2);
+    name(fmt::format(".{}.{}", 8 << o_.type, 8 << o_.source_type));
+    o_.ftz = flag(80, ".FTZ");
+    rounding();
+    if (o_.opcode == Opcode::f2f && flag(77, ".BF16")) {
+      o_.bf16 = true;
+      if (o_.type != 0)
+        refuse("type of F2F");
+    }
+    if (o_.opcode == Opcode::f2i) {
+      o_.is_signed = flag(72, ".S");
+      o_.function = flag(77, ".NTZ");
+    } else if (o_.opcode == Opcode::i2f)
+      o_.is_signed = flag(74, ".S");
+    destination(o_.type == 3 ? 2 : 1);
+    const bool from_integer = o_.opcode == Opcode::i2f;
+    const std::uint8_t words = o_.source_type == 3 ? 2 : 1;
+    o_.b = slot_32(from_integer ? Modifiers::none : Modifiers::sign, words,
+                   from_integer ? Extension::sign : Extension::upper_half);
+    if (o_.source_type < 2 && !is_immediate())
+      o_.selector = small(60, 2);
+  }
+
+  void f2fp() {
+    begin(Opcode::f2fp, "F2FP");
+    const std::uint32_t format = take(76, 3);
+    // Two floats to halves or bfloat16; 8-bit floats are others.
+    if (format == 0)
+      name(".F16.F32.PACK_AB");
+    else if (format == 1) {
+      name(".BF16.F32.PACK_AB");
+      o_.bf16 = true;
+    } else
+      refuse(fmt::format("format {} of F2FP", format));
+    o_.rounding = static_cast<Rounding>(choice(79, 2, {"", "?", "?", ".RZ"}));
+    o_.relu = flag(75, ".RELU");
+    destination();
+    source_a(Modifiers::sign);
+    if (is_exchanged()) {
+      o_.b = slot_64(Modifiers::none);
+      o_.c = slot_32(Modifiers::none);
+      refuse("F2FP with a third operand");
+    } else {
+      o_.b = slot_32(Modifiers::sign);
+      ignore(64, 8); // C, to which 8-bit floats are merged
+    }
+  }
+
+  // ---- matrices
+
+  void matrix_memory(bool loads) {
+    begin(loads ? Opcode::ldsm : Opcode::stsm, loads ? "LDSM.16" : "STSM.16");
+    o_.space = Space::shared;
+    o_.function = choice(78, 2, {".M88", ".MT88"});
+    const std::uint8_t count = choice(72, 2, {"", ".2", ".4"});
+    o_.bytes = static_cast<std::uint8_t>(4 << count);
+    if (take(74, 4) != (loads ? 0u : 0u))
+      refuse("matrices of other elements");
+    if (loads)
+      destination(static_cast<std::uint8_t>(1 << count));
+    else
+      o_.b = general_source(32, static_cast<std::uint8_t>(1 << count));
+    o_.a = general_source(24);
+    o_.offset = take_signed(40, 24);
+    if (flag(91))
+      o_.base = uniform_source(loads ? 32 : 64);
+  }
+  static std::uint8_t matrix_words(unsigned elements, unsigned bits) {
+    const unsigned words = elements * bits / (32 * 32);
+    return static_cast<std::uint8_t>(words == 0 ? 1 : words);
+  }
+  void matrix_sources(std::uint8_t d, std::uint8_t a, std::uint8_t b, std::uint8_t c) {
+    destination(d);
+    o_.a = general_source(24, a);
+    o_.b = general_source(32, b);
+    o_.c = general_source(64, c);
+  }
+  void hmma() {
+    begin(Opcode::hmma, "HMMA");
+    const std::uint32_t shape = take(75, 1) | take(78, 1) << 1;
+    constexpr std::array<std::uint8_t, 4> depths{8, 16, 4, 32};
+    o_.function = depths[shape];
+    name(fmt::format(".168{}", o_.function));
+    o_.float_result = flag(76, ".F32");
+    o_.type = choice(82, 2, {"", ".BF16", ".TF32", "?"});
+    if (flag(73))
+      refuse("a sparse product");
+    if (o_.function == 32)
+      refuse("HMMA of depth 32");
+    const unsigned bits = o_.type == 2 ? 32 : 16, accumulator = o_.float_result ? 32 : 16;
+    matrix_sources(matrix_words(128, accumulator), matrix_words(16u * o_.function, bits),
+                   matrix_words(8u * o_.function, bits), matrix_words(128, accumulator));
+    unused_predicate(87, 90);
+    if (word_.bits(87, 4) != 0 && word_.bits(87, 4) != 7)
+      refuse("HMMA with a predicate");
+  }
+  void imma() {
+    begin(Opcode::imma, "IMMA");
+    constexpr std::array<std::uint8_t, 8> m{8, 8, 8, 8, 16, 16, 16, 16}, k{16, 32, 32, 64, 16, 32, 64, 128};
+    const std::uint32_t shape = take(75, 1) | take(85, 2) << 1;
+    o_.function = m[shape];
+    o_.selector = k[shape];
+    name(fmt::format(".{}8{}", m[shape], k[shape]));
+    o_.is_signed = flag(76);
+    o_.source_type = flag(78);
+    o_.type = flag(83) ? 4 : 8;
+    if ((flag(84) ? 4 : 8) != o_.type)
+      refuse("IMMA of unequal types");
+    name(fmt::format(".{}{}.{}{}", o_.is_signed ? 'S' : 'U', o_.type, o_.source_type ? 'S' : 'U', o_.type));
+    o_.saturates = flag(82, ".SAT");
+    if (flag(72))
+      refuse("a sparse product");
+    ignore(74, 1);
+    matrix_sources(matrix_words(m[shape] * 8u, 32), matrix_words(unsigned{m[shape]} * k[shape], o_.type),
+                   matrix_words(k[shape] * 8u, o_.type), matrix_words(m[shape] * 8u, 32));
+    ignore(87, 4);
+  }
+  void dmma() {
+    begin(Opcode::dmma, "DMMA");
+    constexpr std::array<std::uint8_t, 4> m{8, 16, 16, 16}, k{4, 4, 8, 16};
+    const std::uint32_t shape = architecture_ >= 90 ? take(76, 2) : 0;
+    o_.function = m[shape];
+    o_.selector = k[shape];
+    name(fmt::format(".{}8{}", m[shape], k[shape]));
+    rounding();
+    matrix_sources(matrix_words(m[shape] * 8u, 64), matrix_words(unsigned{m[shape]} * k[shape], 64),
+                   matrix_words(k[shape] * 8u, 64), matrix_words(m[shape] * 8u, 64));
+  }
+
+  // ---- lanes, memory, control
+
+  void others(std::uint32_t code) {
+    switch (code) {
+    case 0x086:
+      begin(Opcode::vote, "VOTEU");
+      vote_function();
+      uniform_destination();
+      o_.predicate_out[0] = small(81, 3);
+      o_.predicate_out_uniform = true;
+      return predicate_in();
+    case 0x189: return shfl();
+    case 0x1a1:
+      begin(Opcode::match, "MATCH");
+      o_.function = flag(79, ".ANY");
+      if (!o_.function)
+        name(".ALL");
+      o_.wide = flag(73, ".U64");
+      destination();
+      predicates_out(false);
+      o_.a = general_source(24, o_.wide ? 2 : 1);
+      return;
+    case 0x1c4:
+      begin(Opcode::redux, "REDUX");
+      o_.function = choice(78, 3, {"", ".OR", ".XOR", ".SUM", ".MIN", ".MAX"});
+      o_.is_signed = flag(73, ".S32");
+      uniform_destination();
+      o_.a = general_source(24);
+      return;
+    case 0x0cc: // from sm_100 on the extremes are not REDUX
+      if (architecture_ < 100)
+        return;
+      begin(Opcode::redux, "CREDUX");
+      o_.function = flag(79, ".MIN") ? 4 : 5;
+      if (o_.function == 5)
+        name(".MAX");
+      o_.is_signed = flag(73, ".S32");
+      uniform_destination();
+      o_.a = general_source(24);
+      return;
+    case 0x0ca:
+    case 0x1c2:
+      begin(Opcode::r2ur, "R2UR");
+      if (architecture_ >= 100)
+        ignore(87, 1); // set beside an elected lane
+      uniform_destination();
+      predicates_out(false);
+      o_.a = general_source(24);
+      return;
+    case 0x119:
+      begin(Opcode::s2r, "S2R");
+      o_.selector = small(72, 8);
+      return destination();
+    case 0x1c3:
+      begin(Opcode::s2r, "S2UR");
+      o_.selector = small(72, 8);
+      uniform_guard_ = false;
+      return uniform_destination();
+    case 0x11c:
+      begin(Opcode::b2r, "B2R");
+      o_.function = choice(78, 2, {"", ".RESULT", "?", "?"});
+      if (o_.function == 0 && take(77, 1) != 0)
+        name(".RESULT");
+      ignore(54, 4);
+      destination();
+      predicates_out(false);
+      return;
+    case 0x14e:
+      begin(Opcode::lepc, "LEPC");
+      // The distance from the next instruction on.
+      o_.target = std::int64_t{address_} + 16 + take_signed(24, 32);
+      return destination(2);
+    case 0x182:
+    case 0x0b9:
+    case 0x1ac: return constant(code);
+    case 0x118: return begin(Opcode::nop, "NOP"), ignore(16, 89);
+    case 0x11a: // DEPBAR
+      begin(Opcode::nop, "DEPBAR");
+      return ignore(16, 89);
+    case 0x192: return begin(Opcode::nop, "MEMBAR"), ignore(16, 89);
+    case 0x1ab: return begin(Opcode::nop, "ERRBAR"), ignore(16, 89);
+    case 0x18f: return begin(Opcode::nop, "CCTL"), ignore(16, 89);
+    case 0x1af: return begin(Opcode::nop, "LDGDEPBAR"), ignore(16, 89);
+    case 0x1c6: return begin(Opcode::nop, "FENCE"), ignore(16, 89);
+    case 0x15d: begin(Opcode::nanosleep, "NANOSLEEP"); return ignore(16, 89);
+    case 0x146: return begin(Opcode::yield, "YIELD"), ignore(16, 89);
+    case 0x15c: return begin(Opcode::trap, "BPT.TRAP"), ignore(16, 89);
+    default: break;
+    }
+    if (code >= 0x140 && code <= 0x156)
+      return control(code);
+    if (code == 0x11b || code == 0x11d || code == 0x1c7)
+      return barrier(code);
+    memory(code);
+  }
+
+  void shfl() {
+    begin(Opcode::shfl, "SHFL");
+    o_.function = choice(58, 2, {".IDX", ".UP", ".DOWN", ".BFLY"});
+    destination();
+    predicates_out(false);
+    o_.a = general_source(24);
+    const auto immediate = [&](unsigned first, unsigned count) {
+      Source source;
+      source.kind = Source::Kind::immediate;
+      source.value = take(first, count);
+      return source;
+    };
+    const bool lane_in_register = o_.form == 1 || o_.form == 2,
+               limit_in_register = o_.form == 1 || o_.form == 4;
+    o_.b = lane_in_register ? general_source(32) : immediate(53, 5);
+    o_.c = limit_in_register ? general_source(64) : immediate(40, 13);
+    if (o_.form != 1 && o_.form != 2 && o_.form != 4 && o_.form != 7)
+      refuse("a form of SHFL");
+  }
+
+  void constant(std::uint32_t code) {
+    begin(Opcode::ldc, code == 0x182 ? "LDC" : code == 0x0b9 ? "ULDC" : "LDCU");
+    load_type();
+    const std::uint8_t words = static_cast<std::uint8_t>((o_.bytes + 3) / 4);
+    o_.selector = 0;
+    if (code == 0x182) {
+      destination(words);
+      o_.a = general_source(24);
+      if (take(78, 2) != 0)
+        refuse("LDC with another mode of addresses");
+      o_.offset = take_signed(38, 16);
+      o_.b.bank = small(54, 5);
+      if (flag(91))
+        refuse("a bank of constants by its handle");
+      return;
+    }
+    uniform_guard_ = true;
+    uniform_destination(words);
+    if (code == 0x0b9) {
+      o_.offset = take(38, 16);
+      o_.b.bank = small(54, 5);
+      if (flag(91))
+        refuse("a bank of constants by its handle");
+      ignore(24, 8);
+      return;
+    }
+    if (architecture_ < 100) {
+      o_.opcode = Opcode::unknown;
+      return;
+    }
+    o_.a = uniform_source(24);
+    o_.offset = take(37, 17);
+    o_.b.bank = small(54, 5);
+    ignore(91, 1);
+    ignore(32, 5);
+    if (word_.bits(32, 5) != 0)
+      refuse("LDCU with a further operand");
+  }
+
+  /// Reads the type of a load or store at bit 73.
+  void load_type() {
+    constexpr std::array<std::uint8_t, 8> sizes{1, 1, 2, 2, 4, 8, 16, 0};
+    const std::uint8_t type = choice(73, 3, {".U8", ".S8", ".U16", ".S16", "", ".64", ".128", "?"});
+    o_.bytes = sizes[type];
+    o_.sign_extends = type == 1 || type == 3;
+  }
+
+  void memory(std::uint32_t code) {
+    switch (code) {
+    case 0x180:
+    case 0x181:
+    case 0x183:
+    case 0x184: return load_or_store(code, true);
+    case 0x185:
+    case 0x186:
+    case 0x187:
+    case 0x188: return load_or_store(code, false);
+    case 0x18a:
+    case 0x18e:
+    case 0x1a2:
+    case 0x1a3:
+    case 0x1a6:
+    case 0x1a8: return atomic(code);
+    case 0x18b:
+    case 0x18d:
+    case 0x1a9: return compare_and_swap(code);
+    case 0x18c: return shared_atomic();
+    case 0x1ae: return ldgsts();
+    case 0x1a7:
+    case 0x1b0:
+    case 0x1b1:
+    case 0x1b2: return shared_barrier(code);
+    case 0x1b7:
+      begin(Opcode::nop, "UTMACMDFLUSH"); // ends a group of bulk copies
+      uniform_guard_ = true;
+      return ignore(16, 89);
+    case 0x1ba: return bulk_copy();
+    case 0x1aa: // QSPC
+      begin(Opcode::qspc, "QSPC");
+      o_.address_is_wide = true;
+      ignore(72, 1);
+      o_.function = small(73, 7);
+      ignore(90, 1);
+      ignore(16, 8);
+      o_.a = general_source(24, 2);
+      o_.offset = take_signed(40, 24);
+      predicates_out(false);
+      if (flag(91))
+        ignore(32, 8), ignore(64, 8);
+      return;
+    default: return;
+    }
+  }
+
+  static Space space_of(std::uint32_t code) {
+    switch (code) {
+    case 0x184:
+    case 0x188:
+    case 0x18c:
+    case 0x18d: return Space::shared;
+    case 0x183:
+    case 0x187: return Space::local;
+    case 0x180:
+    case 0x185:
+    case 0x18a:
+    case 0x18b:
+    case 0x1a2: return Space::generic;
+    default: return Space::global;
+    }
+  }
+
+  void load_or_store(std::uint32_t code, bool loads) {
+    constexpr std::array<std::string_view, 9> names{"LD", "LDG", "", "LDL", "LDS", "ST", "STG", "STL", "STS"};
+    begin(loads ? Opcode::load : Opcode::store, names[code - 0x180]);
+    o_.space = space_of(code);
+    const bool on_chip = o_.space == Space::shared || o_.space == Space::local;
+    const bool has_uniform = take(91, 1) != 0;
+    const bool long_offset = o_.space == Space::generic && !has_uniform && o_.form == 4;
+    const bool descriptor = has_uniform && !on_chip && architecture_ >= 80 && take(76, 1) != 0;
+    if (!on_chip)
+      ignore(76, 1);
+    if (!on_chip && has_uniform && !descriptor) {
+      if (take(72, 1) != 0)
+        name(".E");
+      o_.address_is_wide = take(90, 1) != 0;
+    } else if (!on_chip) {
+      o_.address_is_wide = flag(72, ".E");
+      ignore(90, 1);
+    } else
+      ignore(72, 1);
+    load_type();
+    o_.a = general_source(24, o_.address_is_wide ? 2 : 1);
+    o_.offset = long_offset ? take_signed(32, 32) : take_signed(40, 24);
+    if (o_.space == Space::shared) {
+      const std::uint8_t scale = choice(78, 2, {"", ".X4", ".X8", ".X16"});
+      o_.shift = static_cast<std::uint8_t>(scale == 0 ? 0 : scale + 1);
+    }
+    if (has_uniform) {
+      const std::uint8_t words = !on_chip && !descriptor && word_.bit(72) ? 2 : 1;
+      const Source base = uniform_source(loads ? 32 : 64, words);
+      if (!descriptor)
+        o_.base = base;
+    } else if (loads && !long_offset)
+      ignore(32, 8);
+    const std::uint8_t words = static_cast<std::uint8_t>((o_.bytes + 3) / 4);
+    if (loads)
+      destination(words);
+    else
+      o_.b = general_source(
+          long_offset || (o_.space == Space::generic && !has_uniform && o_.form == 1) ? 64 : 32, words);
+    // The order of memory and the caches' eviction.
+    if (!on_chip) {
+      ignore(77, 4);
+      ignore(84, 3);
+      ignore(68, 4); // the size of prefetches
+      if (loads) {
+        o_.predicate_out[0] = small(81, 3);
+        ignore(64, 4);
+        if (word_.bits(64, 4) != 0 && !(has_uniform && false) && word_.bits(64, 3) != 7)
+          refuse("a load under a predicate");
+      }
+      ignore(87, 3);
+    } else {
+      ignore(76, 2);
+      ignore(80, 1);
+      ignore(84, 3);
+    }
+  }
+
+  void atomic(std::uint32_t code) {
+    const bool reduces = code == 0x18e || code == 0x1a6;
+    const bool floats = code == 0x1a2 || code == 0x1a3 || code == 0x1a6;
+    begin(Opcode::atom, reduces ? "RED" : code == 0x18a || code == 0x1a2 ? "ATOM" : "ATOMG");
+    o_.space = space_of(code);
+    o_.has_return = !reduces;
+    const bool has_uniform = take(91, 1) != 0;
+    // An atomic operation with a descriptor says at bit 63, from sm_100 on, that the register has 64 bits.
+    const bool newest = architecture_ >= 100 && !reduces;
+    const bool descriptor = has_uniform && architecture_ >= 80;
+    if (newest && has_uniform) {
+      o_.address_is_wide = take(63, 1) != 0;
+      o_.offset = take_signed(40, 23);
+      ignore(72, 1);
+    } else {
+      o_.address_is_wide = take(72, 1) != 0;
+      o_.offset = take_signed(40, 24);
+      if (has_uniform && !descriptor) // sm_75: a base
+        o_.address_is_wide = take(90, 1) != 0;
+    }
+    if (o_.address_is_wide)
+      name(".E");
+    o_.a = general_source(24, o_.address_is_wide ? 2 : 1);
+    if (has_uniform) {
+      const Source base = uniform_source(64, descriptor ? 1 : word_.bit(72) ? 2 : 1);
+      if (!descriptor)
+        o_.base = base;
+    } else
+      ignore(64, 8);
+    // Only an integer operation with a result has four bits, for the exchange; of others the fourth says that
+    // the register has 64 bits.
+    const std::uint8_t operation = reduces || (floats && architecture_ >= 100) ? small(87, 3) : small(87, 4);
+    ignore(90, 1);
+    if (architecture_ < 100)
+      ignore(70, 2);
+    if (floats)
+      float_atomic(operation, code);
+    else
+      integer_atomic(operation);
+    ignore(77, 4);
+    ignore(84, 3);
+    if (architecture_ != 90 || floats)
+      ignore(76, 1); // the descriptor
+    if (!reduces) {
+      destination(static_cast<std::uint8_t>(o_.bytes / 4));
+      o_.predicate_out[0] = small(81, 3);
+    } else
+      ignore(81, 3);
+    o_.b = general_source(32, static_cast<std::uint8_t>(o_.bytes / 4));
+  }
+  void set_atomic(AtomicType type, std::uint8_t bytes, std::string_view text) {
+    o_.atomic_type = type;
+    o_.bytes = bytes;
+    name(text);
+  }
+  void atomic_operation(std::uint8_t operation) {
+    constexpr std::array<std::string_view, 9> names{".ADD", ".MIN", ".MAX", ".INC", ".DEC",
+                                                    ".AND", ".OR",  ".XOR", ".EXCH"};
+    if (operation >= names.size())
+      return refuse(fmt::format("atomic operation {}", operation));
+    o_.atomic = static_cast<AtomicOperation>(operation);
+    name(names[operation]);
+  }
+  void integer_atomic(std::uint8_t operation) {
+    atomic_operation(operation);
+    const std::uint32_t type = architecture_ >= 100  ? take(73, 3)
+                               : architecture_ >= 90 ? take(73, 4)
+                                                     : take(73, 3);
+    if (architecture_ >= 90) {
+      switch (type) {
+      case 0: return set_atomic(AtomicType::u32, 4, "");
+      case 1: return set_atomic(AtomicType::s32, 4, ".S32");
+      case 2: return set_atomic(AtomicType::u64, 8, ".64");
+      case 3: return set_atomic(AtomicType::s64, 8, ".S64");
+      default: return refuse("type of an atomic operation");
+      }
+    }
+    switch (type) {
+    case 0: return set_atomic(AtomicType::u32, 4, "");
+    case 1: return set_atomic(AtomicType::s32, 4, ".S32");
+    case 2: return set_atomic(AtomicType::u64, 8, ".64");
+    case 3: return set_atomic(AtomicType::f32, 4, ".F32.FTZ.RN"), void(o_.ftz = true);
+    case 4: return set_atomic(AtomicType::f16x2, 4, ".F16x2.RN");
+    case 5: return set_atomic(AtomicType::s64, 8, ".S64");
+    case 6: return set_atomic(AtomicType::f64, 8, ".F64.RN");
+    default: return refuse("type of an atomic operation");
+    }
+  }
+  void float_atomic(std::uint8_t operation, std::uint32_t) {
+    if (operation == 0)
+      atomic_operation(0);
+    else if (operation == 2)
+      atomic_operation(1);
+    else if (operation == 4)
+      atomic_operation(2);
+    else
+      refuse(fmt::format("atomic operation {} of floats", operation));
+    switch (take(73, 4)) {
+    case 0: return set_atomic(AtomicType::f16x2, 4, ".F16x2.RN");
+    case 3: return set_atomic(AtomicType::bf16x2, 4, ".BF16x2.RN");
+    case 9: return set_atomic(AtomicType::f32, 4, ".F32.FTZ.RN"), void(o_.ftz = true);
+    case 12: return set_atomic(AtomicType::f32, 4, ".F32.RN");
+    case 15: return set_atomic(AtomicType::f64, 8, ".F64.RN");
+    default: return refuse("type of an atomic operation of floats");
+    }
+  }
+  void compare_and_swap(std::uint32_t code) {
+    begin(Opcode::atom_cas, code == 0x18d ? "ATOMS" : code == 0x18b ? "ATOM.CAS" : "ATOMG.CAS");
+    o_.space = space_of(code);
+    o_.has_return = true;
+    if (code == 0x18d) {
+      const std::uint32_t type = take(73, 2);
+      o_.bytes = type == 2 ? 8 : 4;
+      if (type != 0 && type != 2)
+        refuse("type of ATOMS.CAS");
+      // CAST.SPIN returns whether it has swapped.
+      o_.function = flag(80) || word_.bits(87, 4) == 3;
+      if (o_.function)
+        name(".CAST.SPIN");
+      if (!o_.function)
+        name(".CAS");
+      const std::uint8_t scale = choice(78, 2, {"", ".X4", ".X8", ".X16"});
+      o_.shift = static_cast<std::uint8_t>(scale == 0 ? 0 : scale + 1);
+      ignore(75, 5);
+      ignore(72, 1);
+      ignore(81, 10);
+    } else {
+      o_.address_is_wide = flag(72, ".E");
+      const std::uint32_t type = architecture_ >= 90 && architecture_ < 100 ? take(73, 4) : take(73, 3);
+      o_.bytes = type == 2 || (architecture_ >= 90 ? type == 3 : type == 5) ? 8 : 4;
+      if (architecture_ >= 90 ? type > 3 : type != 0 && type != 1 && type != 2 && type != 5)
+        refuse("type of a compare-and-swap");
+      ignore(76, 5);
+      o_.predicate_out[0] = small(81, 3);
+      ignore(84, 7);
+    }
+    ignore(91, 1);
+    if (o_.bytes == 8)
+      name(".64");
+    const std::uint8_t words = static_cast<std::uint8_t>(o_.bytes / 4);
+    o_.a = general_source(24, o_.address_is_wide ? 2 : 1);
+    o_.offset = take_signed(40, 24);
+    // From sm_100 on a predicate says whether it has swapped, before a register does.
+    if (o_.function && architecture_ >= 100) {
+      o_.predicate_out[0] = small(81, 3);
+      ignore(16, 8);
+    } else
+      destination(words);
+    o_.b = general_source(32, words);
+    o_.c = general_source(64, words);
+  }
+  void shared_atomic() {
+    o_.space = Space::shared;
+    o_.has_return = true;
+    const bool has_uniform = take(91, 1) != 0;
+    if (o_.form == 7) {
+      // ATOMS.POPC.INC adds one for each lane; ATOMS.ARRIVE counts an arrival at a barrier in shared memory.
+      const std::uint32_t operation = word_.bits(87, 4);
+      const bool arrives = operation == 9;
+      if (!arrives && operation != (architecture_ >= 90 ? 11u : 10u))
+        refuse(fmt::format("operation {} of ATOMS", operation));
+      begin(arrives ? Opcode::atoms_arrive : Opcode::atoms_popc_inc,
+            arrives ? "ATOMS.ARRIVE.64" : "ATOMS.POPC.INC.32");
+      o_.bytes = arrives ? 8 : 4;
+      ignore(72, 6);
+      ignore(80, 11);
+    } else {
+      begin(Opcode::atom, "ATOMS");
+      const std::uint32_t type = take(73, 2);
+      switch (type) {
+      case 0: set_atomic(AtomicType::u32, 4, ""); break;
+      case 1: set_atomic(AtomicType::s32, 4, ".S32"); break;
+      case 2: set_atomic(AtomicType::u64, 8, ".64"); break;
+      default: refuse("type of ATOMS");
+      }
+      atomic_operation(small(87, 4));
+      ignore(72, 1);
+      ignore(75, 3);
+      ignore(80, 7);
+      o_.b = general_source(32, static_cast<std::uint8_t>(o_.bytes / 4));
+    }
+    const std::uint8_t scale = choice(78, 2, {"", ".X4", ".X8", ".X16"});
+    o_.shift = static_cast<std::uint8_t>(scale == 0 ? 0 : scale + 1);
+    destination(static_cast<std::uint8_t>(o_.bytes / 4));
+    o_.a = general_source(24);
+    o_.offset = take_signed(40, 24);
+    if (has_uniform)
+      o_.base = uniform_source(64);
+    else
+      ignore(64, 8);
+    if (o_.form == 7)
+      ignore(32, 8);
+  }
+
+  void ldgsts() {
+    begin(Opcode::ldgsts, "LDGSTS");
+    const bool has_uniform = take(91, 1) != 0;
+    flag(72, ".E");
+    o_.address_is_wide = true;
+    if (architecture_ >= 100) {
+      const std::uint32_t size = take(74, 2);
+      ignore(73, 1);
+      o_.bytes = static_cast<std::uint8_t>(4 << size);
+      if (size == 3)
+        refuse("size of LDGSTS");
+    } else
+      load_type();
+    flag(81, ".BYPASS");
+    ignore(76, 5); // the descriptor, the order
+    ignore(82, 5);
+    o_.a = general_source(24, 2);
+    o_.c = general_source(16);
+    o_.offset = take_signed(32, 12);
+    o_.second_offset = take_signed(44, 20);
+    if (has_uniform)
+      ignore(64, 8);
+    predicate_in(); // false: zeros are written instead
+    ignore(68, 4);
+  }
+
+  /// Barriers in shared memory of sm_90: words of 64 bits that count arrivals and bytes.
+  void shared_barrier(std::uint32_t code) {
+    if (code == 0x1b2) {
+      begin(Opcode::syncs_exch, "SYNCS.EXCH");
+      uniform_guard_ = true;
+      if (!flag(72, ".64"))
+        refuse("SYNCS.EXCH of 32 bits");
+      o_.destination_words = 2;
+      o_.destination_uniform = true;
+      o_.destination = uniform_at(16);
+      o_.base = uniform_source(24);
+      o_.b = uniform_source(32, 2);
+      o_.offset = take_signed(40, 24);
+      ignore(91, 1);
+    } else if (code == 0x1b1) {
+      begin(Opcode::nop, "SYNCS.CCTL.IV");
+      return ignore(16, 89);
+    } else {
+      o_.a = general_source(24);
+      o_.offset = take_signed(40, 24);
+      if (take(91, 1) != 0)
+        o_.base = uniform_source(64);
+      if (code == 0x1b0)
+        arrival_of_copies();
+      else if (o_.form == 2)
+        phase_check();
+      else
+        arrival();
+    }
+    o_.space = Space::shared;
+    o_.bytes = 8;
+  }
+  /// ARRIVES: a thread's asynchronous copies before it have arrived.
+  void arrival_of_copies() {
+    begin(Opcode::arrives, "ARRIVES.LDGSTSBAR.64");
+    const unsigned bit = architecture_ >= 100 ? 76 : 70;
+    const bool counts_arrival = take(bit, 1) != 0, counts_transaction = take(bit + 1, 1) != 0;
+    if (architecture_ >= 90 && counts_arrival == counts_transaction)
+      refuse("what ARRIVES counts");
+    o_.function = counts_transaction ? 1 : 0;
+    name(o_.function ? ".TRANSCNT" : ".ARVCNT");
+    ignore(16, 8);
+    ignore(32, 8);
+    ignore(72, 4);
+  }
+  void phase_check() {
+    begin(Opcode::syncs_phase, "SYNCS.PHASECHK.TRANS64");
+    flag(72, ".TRYWAIT");
+    ignore(architecture_ >= 100 ? 76 : 70, 1);
+    ignore(16, 8);
+    o_.predicate_out[0] = small(81, 3);
+    o_.b = general_source(32);
+    unused_predicate(87, 90);
+    ignore(84, 3);
+  }
+  void arrival() {
+    begin(Opcode::syncs_arrive, "SYNCS.ARRIVE.TRANS64");
+    flag(73, ".NOCOMPLETE");
+    flag(74, ".RED");
+    // One arrival and bytes of a register; one arrival; one transaction; bytes; bytes that are complete;
+    // arrivals of a register.
+    o_.function = choice(84, 3, {".A1TR", ".A1T0", ".A0T1", ".A0TR", ".A0TX", ".ART0", "?", "?"});
+    destination(2);
+    o_.b = general_source(32);
+  }
+  /// UBLKCP: a copy of many bytes at once.
+  void bulk_copy() {
+    begin(Opcode::ublkcp, "UBLKCP");
+    uniform_guard_ = true;
+    const bool to_shared = take(73, 1) != 0, to_global = take(74, 1) != 0;
+    if (to_shared == to_global)
+      refuse("the direction of UBLKCP");
+    o_.function = to_shared;
+    name(to_shared ? ".S.G" : ".G.S");
+    ignore(91, 1);
+    o_.a = uniform_source(24, 2);
+    o_.b = uniform_source(32, 2);
+    o_.c = uniform_source(64);
+    o_.space = Space::global;
+  }
+
+  // ---- control
+
+  std::int64_t relative_target() const {
+    std::uint64_t field = word_.bits(34, 30) | std::uint64_t{word_.bits(64, 18)} << 30;
+    std::int64_t distance = sign_extend(field, 48);
+    if (architecture_ >= 90)
+      distance = distance * 256 + word_.bits(16, 8);
+    return std::int64_t{address_} + 16 + distance * 4;
+  }
+  void target() {
+    use(34, 48);
+    if (architecture_ >= 90)
+      use(16, 8);
+    o_.target = relative_target();
+  }
+
+  void control(std::uint32_t code) {
+    switch (code) {
+    case 0x147: return branch();
+    case 0x149: // BRX
+    case 0x14c: // JMX
+      begin(Opcode::brx, code == 0x149 ? "BRX" : "JMX");
+      if (code == 0x14c)
+        refuse("an absolute indirect jump");
+      o_.a = general_source(24, 2);
+      predicate_in();
+      ignore(82, 5);
+      ignore(91, 1);
+      ignore(32, 2);
+      return target();
+    case 0x144:
+      if (o_.form == 1) {
+        begin(Opcode::call_register, "CALL.REL");
+        o_.a = general_source(24, 2);
+      } else {
+        begin(Opcode::call, "CALL.REL");
+        ignore(24, 8);
+      }
+      ignore(32, 2);
+      ignore(82, 9);
+      return target();
+    case 0x143:
+      begin(o_.form == 1 ? Opcode::call_absolute_register : Opcode::call_absolute, "CALL.ABS");
+      if (o_.form == 1) {
+        o_.a = general_source(24, 2);
+        ignore(34, 48);
+      } else if (o_.form == 5 || o_.form == 3) {
+        refuse("CALL.ABS of a constant");
+      } else {
+        // The address is in bits 32 to 81, and from sm_90 on the lowest 8 of its words' bits at 16.
+        o_.target =
+            static_cast<std::int64_t>(std::uint64_t{take(32, 32)} | std::uint64_t{take(64, 18)} << 32);
+        if (architecture_ >= 90)
+          ignore(16, 8);
+        ignore(24, 8);
+      }
+      if (architecture_ >= 90)
+        ignore(16, 8);
+      ignore(32, 2);
+      ignore(82, 9);
+      return;
+    case 0x150:
+      begin(Opcode::ret, "RET");
+      name(flag(85) ? ".ABS" : ".REL");
+      o_.function = word_.bit(85);
+      o_.a = general_source(24, 2);
+      predicate_in();
+      ignore(82, 5);
+      ignore(32, 2);
+      return target();
+    case 0x14d:
+      begin(Opcode::exit, "EXIT");
+      ignore(84, 3);
+      return predicate_in();
+    case 0x145:
+      begin(Opcode::bssy, "BSSY");
+      if (architecture_ >= 100)
+        choice(72, 2, {"", ".RELIABLE", ".RECONVERGENT", "?"});
+      o_.selector = small(16, 4);
+      o_.target = std::int64_t{address_} + 16 + sign_extend(word_.bits(34, 30), 30) * 4;
+      use(34, 30);
+      ignore(24, 8);
+      ignore(64, 8);
+      ignore(80, 4);
+      return predicate_in();
+    case 0x141:
+    case 0x142:
+      begin(code == 0x141 ? Opcode::bsync : Opcode::break_, code == 0x141 ? "BSYNC" : "BREAK");
+      if (architecture_ >= 100)
+        choice(72, 2, {"", ".RELIABLE", ".RECONVERGENT", "?"});
+      o_.selector = small(16, 4);
+      ignore(80, 4);
+      return predicate_in();
+    case 0x155:
+      begin(Opcode::bmov_from_barrier, "BMOV");
+      o_.function = flag(84, ".CLEAR");
+      destination();
+      o_.selector = small(24, 5);
+      if (o_.selector >= 16)
+        refuse("BMOV of another register");
+      return;
+    case 0x156:
+      begin(Opcode::bmov_to_barrier, "BMOV");
+      o_.selector = small(24, 5);
+      if (o_.selector >= 16)
+        refuse("BMOV of another register");
+      ignore(84, 3);
+      o_.b = slot_32(Modifiers::none);
+      return;
+    case 0x148: return warpsync();
+    default: return;
+    }
+  }
+
+  void branch() {
+    const std::uint32_t mode = take(32, 2);
+    const bool has_uniform = o_.form == 5 || word_.bit(91);
+    begin(Opcode::bra, "BRA");
+    ignore(91, 1);
+    ignore(82, 5);
+    predicate_in();
+    if (mode == 1) {
+      name(".U");
+      o_.opcode = Opcode::bra_uniform;
+      if (architecture_ >= 80)
+        o_.predicate_in[1] = predicate_at(24, 27, true);
+      if (word_.bits(12, 4) != true_predicate)
+        name(".ANY");
+    } else if (mode >= 2) {
+      name(mode == 2 ? ".DIV" : ".CONV");
+      o_.opcode = mode == 2 ? Opcode::bra_divergent : Opcode::bra_convergent;
+      if (has_uniform)
+        o_.b = uniform_source(24);
+      else { // all lanes
+        o_.b.kind = Source::Kind::immediate;
+        o_.b.value = ~std::uint32_t{0};
+      }
+    } else
+      ignore(24, 8);
+    if (mode != 0 && architecture_ < 90)
+      ignore(24, 8);
+    target();
+  }
+
+  void warpsync() {
+    begin(Opcode::warpsync, "WARPSYNC");
+    predicate_in();
+    if (architecture_ >= 90 && flag(86, ".COLLECTIVE")) {
+      o_.opcode = Opcode::warpsync_collective;
+      o_.a = general_source(24);
+      ignore(32, 2);
+      ignore(82, 4);
+      return target();
+    }
+    if (architecture_ >= 90 && o_.form == 4) {
+      name(".ALL");
+      o_.function = 1;
+      ignore(32, 32);
+      ignore(64, 18);
+      ignore(16, 16);
+      ignore(82, 4);
+      return;
+    }
+    if (architecture_ >= 90 && o_.form == 1)
+      o_.b = general_source(24);
+    else
+      o_.b = slot_32(Modifiers::none);
+    ignore(72, 1);
+  }
+
+  void barrier(std::uint32_t code) {
+    if (code == 0x11b) {
+      begin(Opcode::end_collective, "ENDCOLLECTIVE");
+      return ignore(16, 89);
+    }
+    if (code == 0x1c7) {
+      begin(o_.form == 4 ? Opcode::cluster_arrive : Opcode::cluster_wait,
+            o_.form == 4 ? "UCGABAR_ARV" : "UCGABAR_WAIT");
+      uniform_guard_ = true;
+      return ignore(16, 89);
+    }
+    begin(Opcode::bar, "BAR");
+    o_.function = choice(77, 2, {".SYNC", ".ARV", ".RED", "?"});
+    o_.type = choice(74, 2,
+                     o_.function == 2 ? std::initializer_list<std::string_view>{".POPC", ".AND", ".OR"}
+                                      : std::initializer_list<std::string_view>{"", "", ""});
+    ignore(80, 1); // DEFER_BLOCKING
+    ignore(79, 1);
+    if (o_.function == 2)
+      predicate_in();
+    else
+      unused_predicate(87, 90);
+    // The barrier's number and the number of threads are immediates or in a register; form 1 has one register
+    // of both, with the threads from bit 16 on.
+    switch (o_.form) {
+    case 1: o_.b = general_source(32); break;
+    case 2:
+      o_.b = general_source(32);
+      o_.offset = take(42, 12);
+      break;
+    case 4:
+      o_.c = general_source(32);
+      o_.selector = small(54, 4);
+      break;
+    case 5:
+      o_.selector = small(54, 4);
+      o_.offset = take(42, 12);
+      break;
+    default: refuse("a form of BAR");
+    }
+  }
+
+  Word word_, used_;
+  std::uint32_t address_;
+  int architecture_;
+  std::string* modifiers_;
+  Operands o_;
+  bool uniform_guard_ = false;
+};
+
+} // namespace
+
+Operands decode_operands(Word word, std::uint32_t address, int architecture) {
+  return OperandDecoder(word, address, architecture, nullptr).run();
+}
+
+namespace {
+
+std::string text_of(const PredicateSource& predicate) {
+  const std::string_view file = predicate.uniform ? "U" : "";
+  return predicate.index == true_predicate
+             ? fmt::format("{}{}PT", predicate.negated ? "!" : "", file)
+             : fmt::format("{}{}P{}", predicate.negated ? "!" : "", file, predicate.index);
+}
+
+std::string register_text(std::uint8_t index, bool uniform) {
+  return index == zero_register ? (uniform ? "URZ" : "RZ") : fmt::format("{}R{}", uniform ? "U" : "", index);
+}
+
+std::string text_of(const Source& source) {
+  std::string text;
+  switch (source.kind) {
+  case Source::Kind::none: return {};
+  case Source::Kind::general:
+  case Source::Kind::uniform: text = register_text(source.index, source.kind == Source::Kind::uniform); break;
+  case Source::Kind::immediate: text = fmt::format("{:#x}", source.value); break;
+  case Source::Kind::constant: text = fmt::format("c[{:#x}][{:#x}]", source.bank, source.offset); break;
+  }
+  if (source.words > 1 && source.kind != Source::Kind::immediate)
+    text += fmt::format(".{}", 32 * source.words);
+  constexpr std::array<std::string_view, 4> swizzles{"", ".F32", ".H0_H0", ".H1_H1"};
+  text += swizzles[source.swizzle];
+  if (source.absolute)
+    text = "|" + text + "|";
+  return source.negated ? "-" + text : text;
+}
+
+bool has_address(const Operands& o) {
+  switch (o.opcode) {
+  case Opcode::load:
+  case Opcode::store:
+  case Opcode::atom:
+  case Opcode::atom_cas:
+  case Opcode::atoms_popc_inc:
+  case Opcode::atoms_arrive:
+  case Opcode::qspc:
+  case Opcode::ldsm:
+  case Opcode::stsm:
+  case Opcode::ldgsts:
+  case Opcode::syncs_exch:
+  case Opcode::syncs_arrive:
+  case Opcode::syncs_phase:
+  case Opcode::arrives:
+  case Opcode::ldc: return true;
+  default: return false;
+  }
+}
+
+bool has_target(const Operands& o) {
+  switch (o.opcode) {
+  case Opcode::bra:
+  case Opcode::bra_uniform:
+  case Opcode::bra_divergent:
+  case Opcode::bra_convergent:
+  case Opcode::brx:
+  case Opcode::call:
+  case Opcode::call_register:
+  case Opcode::call_absolute:
+  case Opcode::ret:
+  case Opcode::bssy:
+  case Opcode::warpsync_collective: return true;
+  default: return false;
+  }
+}
+
+std::string address_text(const Operands& o) {
+  std::string text = o.opcode == Opcode::ldc ? fmt::format("c[{:#x}][", o.b.bank) : "[";
+  text += text_of(o.a);
+  if (o.shift != 0)
+    text += fmt::format(".X{}", 1 << o.shift);
+  if (o.base.kind != Source::Kind::none)
+    text += "+" + text_of(o.base);
+  if (o.offset != 0)
+    text += fmt::format("{}{:#x}", o.offset < 0 ? "-" : "+", o.offset < 0 ? -o.offset : o.offset);
+  return text + "]";
+}
+
+} // namespace
+
+std::string listing_of(Word word, std::uint32_t address, int architecture) {
+  std::string name;
+  const Operands o = OperandDecoder(word, address, architecture, &name).run();
+  std::string text;
+  if (o.guard.index != true_predicate || o.guard.negated)
+    text = "@" + text_of(o.guard) + " ";
+  if (o.opcode == Opcode::unknown)
+    return fmt::format("{}? {:#018x} {:#018x}", text, word.low, word.high);
+  text += name;
+  std::string_view separator = " ";
+  const auto operand = [&](const std::string& written) {
+    if (written.empty())
+      return;
+    text += separator;
+    text += written;
+    separator = ", ";
+  };
+  if (o.destination_words != 0)
+    operand(register_text(o.destination, o.destination_uniform));
+  for (const std::uint8_t predicate : o.predicate_out)
+    if (predicate != true_predicate)
+      operand(text_of(PredicateSource{predicate, false, o.predicate_out_uniform}));
+  if (o.selector != 0 || o.opcode == Opcode::bssy || o.opcode == Opcode::bsync)
+    operand(fmt::format("{:#x}", o.selector));
+  if (has_address(o)) {
+    if (o.opcode == Opcode::ldgsts)
+      operand(fmt::format("[{}{:+#x}]", text_of(o.c), o.second_offset));
+    operand(address_text(o));
+    if (o.opcode != Opcode::ldc)
+      operand(text_of(o.b));
+    if (o.opcode != Opcode::ldgsts)
+      operand(text_of(o.c));
+  } else {
+    operand(text_of(o.a));
+    operand(text_of(o.b));
+    if (o.opcode == Opcode::lea)
+      operand(text_of(o.c)), operand(fmt::format("{:#x}", o.shift));
+    else
+      operand(text_of(o.c));
+  }
+  if (o.opcode == Opcode::lop3 || o.opcode == Opcode::plop3)
+    operand(fmt::format("{:#x}", o.lut));
+  for (const PredicateSource& predicate : o.predicate_in)
+    if (predicate.index != true_predicate || predicate.negated)
+      operand(text_of(predicate));
+  if (has_target(o))
+    operand(fmt::format("{:#x}", o.target));
+  if (!o.is_known())
+    text +=
+        fmt::format(" ? {}{:#x} {:#x}", o.reason.empty() ? "" : o.reason + ", ", o.unread.low, o.unread.high);
+  return text;
+}
+
+} // namespace warplens::sass

@@ -1,0 +1,238 @@
+// Decodes one instruction whole: what it computes, on which operands, with which modifiers. Its reader notes
+// which bits it has read, so that a bit that nothing explains is known as such: who executes the instruction
+// must refuse it.
+#pragma once
+
+#include "sass/bits.h"
+#include "sass/code_table.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace warplens::sass {
+
+/// What an instruction does, whatever its code is on an architecture. The uniform datapath's instructions
+/// have the opcodes of those that they equal for one lane.
+enum class Opcode : std::uint8_t {
+  unknown,
+  nop, ///< also fences, waits for scoreboards and hints to caches: an access is complete when it is issued
+  mov,
+  sel,
+  iadd3,
+  iadd64,
+  imad,
+  imad_wide,
+  imad_hi,
+  lea,
+  lop3,
+  shf,
+  prmt,
+  isetp,
+  imnmx,
+  imnmx3,
+  viaddmnmx,
+  iabs,
+  popc,
+  brev,
+  flo,
+  bmsk,
+  sgxt,
+  vabsdiff,
+  idp,
+  p2r,
+  r2p,
+  plop3,
+  fadd,
+  fmul,
+  ffma,
+  fsetp,
+  fset,
+  fmnmx,
+  fchk,
+  fmnmx3,
+  fadd2, ///< of two floats in a pair of registers, as the next two
+  fmul2,
+  ffma2,
+  fswzadd,
+  mufu,
+  dadd,
+  dmul,
+  dfma,
+  dsetp,
+  f2i,
+  i2f,
+  i2i,
+  f2f,
+  frnd,
+  f2fp,
+  hadd2,
+  hmul2,
+  hfma2,
+  hset2,
+  hsetp2,
+  hmnmx2,
+  vote,
+  shfl,
+  match,
+  redux,
+  elect,
+  r2ur,
+  s2r,
+  cs2r,
+  b2r,
+  lepc,
+  ldc,
+  load,
+  store,
+  atom,
+  atom_cas,
+  atoms_popc_inc,
+  atoms_arrive,
+  qspc,
+  ldsm,
+  stsm,
+  movm,
+  ldgsts,
+  hmma,
+  imma,
+  bmma,
+  dmma,
+  syncs_exch,
+  syncs_arrive,
+  syncs_phase,
+  arrives,
+  ublkcp,
+  texture,
+  surface_load,
+  surface_store,
+  // control
+  bra,
+  bra_uniform, ///< by a uniform predicate
+  bra_divergent,
+  bra_convergent,
+  brx,
+  call,
+  call_register,
+  call_absolute,
+  call_absolute_register,
+  ret,
+  exit,
+  bssy,
+  bsync,
+  break_,
+  bmov_from_barrier,
+  bmov_to_barrier,
+  warpsync,
+  warpsync_collective,
+  end_collective,
+  yield,
+  nanosleep,
+  bar,
+  cluster_arrive,
+  cluster_wait,
+  trap,
+};
+
+inline constexpr std::uint8_t zero_register = 255; ///< RZ, and URZ on each architecture
+inline constexpr std::uint8_t true_predicate = 7;
+
+/// One operand that is read.
+struct Source {
+  enum class Kind : std::uint8_t { none, general, uniform, immediate, constant };
+  Kind kind = Kind::none;
+  std::uint8_t index = zero_register; ///< the register
+  std::uint8_t words = 1;             ///< of 32 bits
+  bool negated = false;
+  bool absolute = false;
+  std::uint8_t swizzle = 0; ///< of halves: both, one float for both, the low one twice, the high one twice
+  std::uint8_t bank = 0;    ///< of constants
+  std::uint32_t offset = 0; ///< in the bank, in bytes
+  std::uint64_t value = 0;  ///< of an immediate
+};
+
+struct PredicateSource {
+  std::uint8_t index = true_predicate;
+  bool negated = false;
+  bool uniform = false;
+};
+
+enum class Rounding : std::uint8_t { nearest, down, up, zero };
+
+/// The order of a comparison: bit 0 less, bit 1 equal, bit 2 greater, and for floats bit 3 unordered.
+using Comparison = std::uint8_t;
+
+/// Atomic operations, by the field at bit 87.
+enum class AtomicOperation : std::uint8_t { add, min, max, inc, dec, and_, or_, xor_, exch };
+enum class AtomicType : std::uint8_t { u32, s32, u64, s64, f32, f16x2, bf16x2, f64 };
+
+enum class Space : std::uint8_t { global, shared, local, generic };
+
+struct Operands {
+  Opcode opcode = Opcode::unknown;
+  std::uint16_t code = 0; ///< bits 0 to 8
+  std::uint8_t form = 0;  ///< bits 9 to 11
+  bool uniform_datapath = false;
+  PredicateSource guard;
+
+  std::uint8_t destination = zero_register;
+  std::uint8_t destination_words = 0; ///< 0: no result in a register
+  bool destination_uniform = false;
+  std::uint8_t predicate_out[2] = {true_predicate, true_predicate};
+  bool predicate_out_uniform = false;
+  Source a, b, c;
+  PredicateSource predicate_in[3];
+
+  // Modifiers. Each opcode has some of them.
+  bool is_signed = false;
+  bool extended = false; ///< .X, .EX: adds a carry, or compares upper halves
+  bool high = false;
+  bool right = false;
+  bool wraps = false;
+  bool wide = false; ///< operates on 64 bits
+  bool ftz = false;
+  bool saturates = false;
+  bool relu = false;
+  bool bf16 = false;
+  bool float_result = false; ///< of HADD2: one float; of FSET and HSET2: 1.0 rather than a mask
+  bool negates_result = false;
+  Rounding rounding = Rounding::nearest;
+  Comparison comparison = 0;
+  std::uint8_t boolean = 0; ///< 0 and, 1 or, 2 xor
+  std::uint8_t lut = 0, lut2 = 0;
+  std::uint8_t shift = 0;       ///< of LEA; of the register of a shared address
+  std::uint8_t type = 0;        ///< by opcode: of SHF, of conversions and of loads the bytes' logarithm
+  std::uint8_t source_type = 0; ///< of conversions
+  std::uint8_t function = 0;    ///< by opcode: of MUFU, VOTE, SHFL, PRMT, REDUX, BAR, HMMA
+  std::uint8_t selector = 0; ///< by opcode: the byte or half of a source, the special register, the barrier
+
+  // Addresses: register a, uniform register base, offset.
+  Space space = Space::global;
+  Source base;
+  bool address_is_wide = false;
+  std::int64_t offset = 0;
+  std::int64_t second_offset = 0; ///< of LDGSTS: in shared memory
+  std::uint8_t bytes = 0;         ///< that each lane accesses
+  bool sign_extends = false;
+  AtomicOperation atomic = AtomicOperation::add;
+  AtomicType atomic_type = AtomicType::u32;
+  bool has_return = false; ///< of atomic operations
+
+  std::int64_t target = 0; ///< of branches, from the section's begin
+
+  Word unread;        ///< the bits that are set and that nothing explains
+  std::string reason; ///< what is not known of it, if the decoder can say
+
+  bool is_known() const {
+    return opcode != Opcode::unknown && unread.low == 0 && unread.high == 0 && reason.empty();
+  }
+};
+
+/// Decodes the instruction at an address of its section.
+Operands decode_operands(Word word, std::uint32_t address, int architecture);
+
+/// Returns the instruction as a listing has it: "@!P0 IADD3.X R4, P1, R2, 0x10, RZ". An instruction that is
+/// not known whole ends with its unexplained bits.
+std::string listing_of(Word word, std::uint32_t address, int architecture);
+
+} // namespace warplens::sass
