@@ -601,14 +601,16 @@ void elect(Warp& warp, const Operation& o, Mask mask) {
   warp.set_predicate(o.out[0], Mask{1} << lane_of(mask), mask);
 }
 
+/// R2UR: the first lane's value; the predicate says which lanes have it as well, so that a loop can go on
+/// with the others.
 void to_uniform(Warp& warp, const Operation& o, Mask mask) {
   const u32* a = warp.row(o.a);
   const u32 value = a[lane_of(mask)];
-  bool all_equal = true;
+  Mask equal = 0;
   for (Mask left = mask; left != 0; left &= left - 1)
-    all_equal = all_equal && a[lane_of(left)] == value;
+    equal |= static_cast<u32>(a[lane_of(left)] == value) << lane_of(left);
   set_uniform(warp, o, value);
-  warp.set_predicate(o.out[0], all_equal ? all_lanes : 0, mask);
+  warp.set_predicate(o.out[0], equal, mask);
 }
 
 /// FSWZADD: each lane of a quad adds with the signs that two bits of a table say.
@@ -693,8 +695,9 @@ void read_counter(Warp& warp, const Operation& o, Mask mask) {
     value = warp.executed;
   if (!is_known)
     return warp.stop(Outcome::Kind::refused, fmt::format("special register {:#x} is not known", number));
+  const Mask written = o.operands->destination_uniform ? all_lanes : mask;
   u32* d = warp.destination(o);
-  for (Mask left = mask; left != 0; left &= left - 1) {
+  for (Mask left = written; left != 0; left &= left - 1) {
     d[lane_of(left)] = static_cast<u32>(value);
     if (o.operands->wide)
       d[lane_count + lane_of(left)] = static_cast<u32>(value >> 32);

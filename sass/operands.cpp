@@ -312,7 +312,7 @@ private:
     case 0x048: return vimnmx();
     case 0x046: return viaddmnmx();
     case 0x00f: // VIMNMX3
-      if (architecture_ < 100)
+      if (architecture_ < 90)
         return;
       begin(Opcode::imnmx3, "VIMNMX3");
       o_.is_signed = flag(72);
@@ -1135,6 +1135,13 @@ private:
       uniform_destination();
       o_.a = general_source(24);
       return;
+    case 0x0cb:
+      if (architecture_ < 100)
+        return;
+      begin(Opcode::cs2r, "CS2UR");
+      o_.wide = flag(80, ".64");
+      o_.selector = small(72, 8);
+      return uniform_destination(o_.wide ? 2 : 1);
     case 0x0ca:
     case 0x1c2:
       begin(Opcode::r2ur, "R2UR");
@@ -1849,6 +1856,8 @@ private:
     else
       o_.b = slot_32(Modifiers::none);
     ignore(72, 1);
+    if (flag(architecture_ >= 90 ? 85 : 86, ".EXCLUSIVE"))
+      o_.type = 1;
   }
 
   void barrier(std::uint32_t code) {

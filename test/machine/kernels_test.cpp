@@ -841,3 +841,22 @@ TEST_CASE("bulk copies, and clusters that read each other's shared memory") {
       REQUIRE(out[i] == in[i / 128 * 128 + (i / 32 + 1) % 4 * 32 + 31 - i % 32]);
   }
 }
+
+TEST_CASE("reductions of tiles, whose masks differ") {
+  for_each_program([](const Program& program, int architecture) {
+    if (architecture < 80)
+      return;
+    std::vector<u32> x(64), o(64);
+    for (u32& value : x)
+      value = static_cast<u32>(generator());
+    run_whole(program, "tile_sums", {1}, {64}, Parameters() << x << o);
+    for (std::size_t i = 0; i < 64; ++i) {
+      u32 sum = 0, equal = 0;
+      for (std::size_t j = i / 8 * 8; j < i / 8 * 8 + 8; ++j) {
+        sum += x[j];
+        equal += (x[j] & 3) == (x[i] & 3);
+      }
+      REQUIRE(o[i] == sum + equal);
+    }
+  });
+}
