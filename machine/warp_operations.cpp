@@ -601,16 +601,16 @@ void elect(Warp& warp, const Operation& o, Mask mask) {
   warp.set_predicate(o.out[0], Mask{1} << lane_of(mask), mask);
 }
 
-/// R2UR: the first lane's value; the predicate says which lanes have it as well, so that a loop can go on
-/// with the others.
+/// R2UR: the first lane's value; the predicate says which lanes have another one, so that a loop can go on
+/// with them. With .OR it keeps those that it has.
 void to_uniform(Warp& warp, const Operation& o, Mask mask) {
   const u32* a = warp.row(o.a);
   const u32 value = a[lane_of(mask)];
-  Mask equal = 0;
+  Mask others = o.operands->function != 0 ? warp.predicates[o.out[0]] : 0;
   for (Mask left = mask; left != 0; left &= left - 1)
-    equal |= static_cast<u32>(a[lane_of(left)] == value) << lane_of(left);
+    others |= static_cast<u32>(a[lane_of(left)] != value) << lane_of(left);
   set_uniform(warp, o, value);
-  warp.set_predicate(o.out[0], equal, mask);
+  warp.set_predicate(o.out[0], others, mask);
 }
 
 /// FSWZADD: each lane of a quad adds with the signs that two bits of a table say.

@@ -1145,6 +1145,7 @@ private:
     case 0x0ca:
     case 0x1c2:
       begin(Opcode::r2ur, "R2UR");
+      o_.function = flag(84, ".OR");
       if (architecture_ >= 100)
         ignore(87, 1); // set beside an elected lane
       uniform_destination();
