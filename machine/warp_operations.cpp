@@ -247,6 +247,36 @@ void atomic(Warp& warp, const Operation& o, Mask mask) {
   warp.set_predicate(o.out[0], x.space == Space::shared ? swapped : done, mask);
 }
 
+/// An atomic operation on several words, each by itself.
+void vector_atomic(Warp& warp, const Operation& o, Mask mask) {
+  const Operands& x = *o.operands;
+  Addresses addresses;
+  compute_addresses(warp, o, addresses);
+  const u32* value = warp.row(o.b);
+  u32* d = warp.destination(o);
+  const u32 words = u32{x.bytes} / 4;
+  for (Mask left = mask; left != 0; left &= left - 1) {
+    const u32 lane = lane_of(left);
+    u32 old[4] = {}, result[4] = {};
+    if (!access(warp, x.space, addresses[lane], lane, reinterpret_cast<std::byte*>(old), x.bytes, false))
+      return fault(warp, o, addresses[lane]);
+    for (u32 word = 0; word < words; ++word)
+      result[word] = static_cast<u32>(combined(x, old[word], value[word * lane_count + lane]));
+    access(warp, x.space, addresses[lane], lane, reinterpret_cast<std::byte*>(result), x.bytes, true);
+    if (x.has_return)
+      for (u32 word = 0; word < words; ++word)
+        d[word * lane_count + lane] = old[word];
+  }
+  warp.set_predicate(o.out[0], mask, mask);
+}
+
+/// Returns whether an atomic operation is on several words of 32 bits.
+bool is_vector(const Operands& x) {
+  using enum sass::AtomicType;
+  return x.opcode == Opcode::atom && x.bytes > 4 &&
+         (x.atomic_type == f32 || x.atomic_type == f16x2 || x.atomic_type == bf16x2);
+}
+
 /// QSPC: whether a generic address is one of shared memory.
 void query_space(Warp& warp, const Operation& o, Mask mask) {
   Addresses addresses;
@@ -947,6 +977,9 @@ Handler select_warp_operation(const Operands& x) {
   case Opcode::load: return load;
   case Opcode::store: return store;
   case Opcode::atom:
+    if (is_vector(x))
+      return vector_atomic;
+    return atomic;
   case Opcode::atom_cas:
   case Opcode::atoms_popc_inc: return atomic;
   case Opcode::qspc: return query_space;

@@ -1487,6 +1487,14 @@ private:
       refuse(fmt::format("atomic operation {} of floats", operation));
     switch (take(73, 4)) {
     case 0: return set_atomic(AtomicType::f16x2, 4, ".F16x2.RN");
+    case 1: return set_atomic(AtomicType::f16x2, 8, ".F16x4.RN");
+    case 2: return set_atomic(AtomicType::f16x2, 16, ".F16x8.RN");
+    case 4: return set_atomic(AtomicType::bf16x2, 8, ".BF16x4.RN");
+    case 5: return set_atomic(AtomicType::bf16x2, 16, ".BF16x8.RN");
+    case 10: return set_atomic(AtomicType::f32, 8, ".F32x2.FTZ.RN"), void(o_.ftz = true);
+    case 11: return set_atomic(AtomicType::f32, 16, ".F32x4.FTZ.RN"), void(o_.ftz = true);
+    case 13: return set_atomic(AtomicType::f32, 8, ".F32x2.RN");
+    case 14: return set_atomic(AtomicType::f32, 16, ".F32x4.RN");
     case 3: return set_atomic(AtomicType::bf16x2, 4, ".BF16x2.RN");
     case 9: return set_atomic(AtomicType::f32, 4, ".F32.FTZ.RN"), void(o_.ftz = true);
     case 12: return set_atomic(AtomicType::f32, 4, ".F32.RN");

@@ -72,6 +72,26 @@ TEST_CASE("a scaled sum") {
   });
 }
 
+TEST_CASE("a sink sees runs of instructions and accesses with their lanes") {
+  for_each_program([](const Program& program, int) {
+    const int n = 100;
+    std::vector<float> x(n), y(n);
+    Counter counter;
+    const Outcome outcome =
+        run_whole(program, "scaled_sum", {1}, {128}, Parameters() << n << 2.0f << x << y, {}, &counter);
+    // Two loads and a store in each of four warps; the last has 4 threads in range.
+    CHECK(counter.accesses == 4 * 3);
+    CHECK(counter.lanes == 3 * n);
+    u64 sum = 0;
+    for (const auto& [warp, count] : counter.instructions)
+      sum += count;
+    CHECK(sum == outcome.warp_instructions);
+    CHECK(counter.instructions.size() == 4);
+    REQUIRE(!counter.runs.empty());
+    CHECK(counter.runs.front().first == 0);
+  });
+}
+
 TEST_CASE("sums of blocks by shuffles") {
   for_each_program([](const Program& program, int) {
     const int n = 50000;
@@ -830,6 +850,18 @@ TEST_CASE("bulk copies, and clusters that read each other's shared memory") {
       expected[i % 256] += x[i] = static_cast<float>(static_cast<int>(uniform(0, 99)));
     run_whole(program, "bulk_sums", {1}, {256}, Parameters() << x << o << chunks);
     CHECK(o == expected);
+
+    std::vector<float> addends(4 * 64), sums(8), sums_expected(8);
+    std::vector<u32> halves(2);
+    for (std::size_t i = 0; i < addends.size(); ++i) {
+      addends[i] = static_cast<float>(static_cast<int>(uniform(0, 99)));
+      sums_expected[i % 4] += addends[i];
+      if (i % 4 < 2)
+        sums_expected[4 + i % 4] += addends[i];
+    }
+    run_whole(program, "vector_sums", {1}, {64}, Parameters() << sums << halves << addends);
+    CHECK(sums == sums_expected);
+    CHECK(halves == std::vector<u32>{0x54005400, 0x58005800}); // 64 and 128 in each half
 
     std::vector<int> in(8 * 32), out(8 * 32);
     for (int& value : in)
