@@ -292,7 +292,7 @@ void load_constant(Warp& warp, const Operation& o, Mask mask) {
   const std::span<const std::byte> bank = warp.block->launch->bank(x.b.bank, o.bank);
   const u32* a = warp.row(o.a);
   u32* d = warp.destination(o);
-  // A register's value may be below the bank's begin by a negative offset; 16 bits of an offset wrap.
+  // Offsets have 16 bits and wrap within the 64 KiB of a bank.
   const auto read = [&](u32 address, u32 bytes) -> u32 {
     u32 value = 0;
     if (u64{address} + bytes <= bank.size())
@@ -300,7 +300,7 @@ void load_constant(Warp& warp, const Operation& o, Mask mask) {
     return value;
   };
   const auto read_lane = [&](u32 lane, u32 word) {
-    const u32 address = a[lane] + static_cast<u32>(o.offset);
+    const u32 address = (a[lane] + static_cast<u32>(o.offset)) & 0xffff;
     if (x.bytes >= 4)
       return read(address + 4 * word, 4);
     const u32 value = read(address, x.bytes);

@@ -60,6 +60,12 @@ TEST_CASE("all instructions of the kernels are known") {
 
 TEST_CASE("a scaled sum") {
   for_each_program([](const Program& program, int) {
+    const std::vector<Parameter>& parameters = program.find("scaled_sum")->parameters;
+    REQUIRE(parameters.size() == 4);
+    CHECK(parameters[1].offset == 4);
+    CHECK(parameters[1].bytes == 4);
+    CHECK(parameters[3].offset == 16);
+    CHECK(parameters[3].bytes == 8);
     const int n = 10000;
     std::vector<float> x(n), y(n), expected(n);
     for (int i = 0; i < n; ++i) {
@@ -891,4 +897,43 @@ TEST_CASE("reductions of tiles, whose masks differ") {
       REQUIRE(o[i] == sum + equal);
     }
   });
+}
+
+TEST_CASE("parameters of many bytes, by constant and by computed offsets") {
+  if (!has_toolkit())
+    return;
+  for (const int architecture : {80, 90, 120}) {
+    INFO("sm_" << architecture);
+    const Program program = load(assemble(R"(.version 8.8
+.target sm_75
+.address_size 64
+.visible .entry k(.param .u64 out, .param .align 4 .b8 many[32000]) {
+  .reg .u32 %r<9>; .reg .u64 %d<4>;
+  ld.param.u64 %d1, [out]; mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, 16; add.u64 %d1, %d1, %d2;
+  ld.param.u32 %r2, [many]; ld.param.u32 %r3, [many+31996]; ld.param.u32 %r4, [many+15000];
+  mov.b64 %d3, many; mul.wide.u32 %d2, %r1, 996; add.u64 %d3, %d3, %d2; ld.param.u32 %r5, [%d3];
+  st.global.v4.u32 [%d1], {%r2, %r3, %r4, %r5}; ret; }
+)",
+                                          architecture));
+    REQUIRE(program.kernels().front().parameter_bytes == 32008);
+    REQUIRE(program.kernels().front().parameters.size() == 2);
+    CHECK(program.kernels().front().parameters[1].offset == 8);
+    CHECK(program.kernels().front().parameters[1].bytes == 32000);
+    struct Many {
+      u32 word[8000];
+    } many;
+    for (u32 i = 0; i < 8000; ++i)
+      many.word[i] = i * 7;
+    std::vector<u32> out(32 * 4);
+    Parameters parameters;
+    parameters << out;
+    parameters.append(std::as_bytes(std::span(many.word)));
+    run_whole(program, "k", {1}, {32}, parameters);
+    for (u32 i = 0; i < 32; ++i) {
+      CHECK(out[i * 4] == 0);
+      CHECK(out[i * 4 + 1] == 7999 * 7);
+      CHECK(out[i * 4 + 2] == 3750 * 7);
+      CHECK(out[i * 4 + 3] == i * 249 * 7);
+    }
+  }
 }
