@@ -23,7 +23,8 @@ Mask needed_by(const Warp& warp, const Waiting& group) {
 
 bool wait_together(const Waiting& one, const Waiting& other) {
   return one.what == other.what &&
-         (one.what != Waiting::For::convergence_barrier || one.barrier == other.barrier);
+         (one.what != Waiting::For::convergence_barrier || one.barrier == other.barrier) &&
+         (one.what != Waiting::For::warpsync || one.needed == other.needed);
 }
 
 Mask lanes_waiting_like(const Warp& warp, const Waiting& group) {

@@ -352,12 +352,33 @@ private:
       ++warp.pc;
       return;
     }
+    if (o.operands->type != 0)
+      return synchronise_exclusively(warp, o, lanes);
     const Mask all = o.operands->function != 0 ? all_lanes : warp.row(o.b)[first_lane(lanes)];
     if ((all & warp.alive & ~lanes) == 0 && lanes == warp.active) {
       ++warp.pc;
       return;
     }
     wait_for(warp, {warp.pc, lanes, Waiting::For::warpsync, 0, all});
+  }
+
+  /// WARPSYNC.EXCLUSIVE: lanes whose masks differ go on apart, each group when it is complete.
+  void synchronise_exclusively(Warp& warp, const Operation& o, Mask lanes) {
+    const std::uint32_t* masks = warp.row(o.b);
+    if (const Mask rest = warp.active & ~lanes; rest != 0)
+      warp.ready.push_back({warp.pc + 1, rest});
+    for (Mask left = lanes; left != 0;) {
+      const Mask all = masks[first_lane(left)];
+      Mask group = 0;
+      for (Mask others = left; others != 0; others &= others - 1)
+        if (masks[first_lane(others)] == all)
+          group |= Mask{1} << first_lane(others);
+      left &= ~group;
+      warp.waiting.push_back({warp.pc, group, Waiting::For::warpsync, 0, all});
+    }
+    release_waiting(warp);
+    if (!run_next_split(warp))
+      warp.state = Warp::State::stuck;
   }
 
   void begin_collective(Warp& warp, const Operation& o, Mask lanes) {

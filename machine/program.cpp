@@ -28,7 +28,8 @@ enum : std::uint8_t {
   frame_size = 0x11,
   stack_size = 0x12,
   parameter = 0x17,
-  registers = 0x2f
+  registers = 0x2f,
+  wide_parameter = 0x45 ///< of kernels with more than 4 KiB of parameters
 };
 
 std::vector<std::byte> bytes_of(const sass::Section* section) {
@@ -489,13 +490,13 @@ private:
         reader.u32(); // the section's symbol
         code.parameter_base = reader.u16();
         kernel.parameter_bytes = reader.u16();
-      } else if (number == parameter) {
+      } else if (number == parameter || number == wide_parameter) {
         reader.u32();
         const std::uint16_t ordinal = reader.u16(), offset = reader.u16();
         const std::uint32_t packed = reader.u32();
         if (ordinal < 4096) {
           kernel.parameters.resize(std::max<std::size_t>(kernel.parameters.size(), ordinal + 1u));
-          kernel.parameters[ordinal] = {offset, packed >> 18};
+          kernel.parameters[ordinal] = {offset, number == parameter ? packed >> 18 : packed & 0xffff};
         }
       }
     });

@@ -10,7 +10,12 @@
 #include <immintrin.h>
 #endif
 
-#define LOOP _Pragma("clang loop vectorize(assume_safety)") for (unsigned i = 0; i < lane_count; ++i)
+#ifdef __clang__
+#define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define INDEPENDENT _Pragma("GCC ivdep")
+#endif
+#define LOOP INDEPENDENT for (unsigned i = 0; i < lane_count; ++i)
 
 namespace warplens::machine::WARPLENS_MACHINE_ISA {
 namespace {

@@ -247,6 +247,36 @@ void atomic(Warp& warp, const Operation& o, Mask mask) {
   warp.set_predicate(o.out[0], x.space == Space::shared ? swapped : done, mask);
 }
 
+/// An atomic operation on several words, each by itself.
+void vector_atomic(Warp& warp, const Operation& o, Mask mask) {
+  const Operands& x = *o.operands;
+  Addresses addresses;
+  compute_addresses(warp, o, addresses);
+  const u32* value = warp.row(o.b);
+  u32* d = warp.destination(o);
+  const u32 words = u32{x.bytes} / 4;
+  for (Mask left = mask; left != 0; left &= left - 1) {
+    const u32 lane = lane_of(left);
+    u32 old[4] = {}, result[4] = {};
+    if (!access(warp, x.space, addresses[lane], lane, reinterpret_cast<std::byte*>(old), x.bytes, false))
+      return fault(warp, o, addresses[lane]);
+    for (u32 word = 0; word < words; ++word)
+      result[word] = static_cast<u32>(combined(x, old[word], value[word * lane_count + lane]));
+    access(warp, x.space, addresses[lane], lane, reinterpret_cast<std::byte*>(result), x.bytes, true);
+    if (x.has_return)
+      for (u32 word = 0; word < words; ++word)
+        d[word * lane_count + lane] = old[word];
+  }
+  warp.set_predicate(o.out[0], mask, mask);
+}
+
+/// Returns whether an atomic operation is on several words of 32 bits.
+bool is_vector(const Operands& x) {
+  using enum sass::AtomicType;
+  return x.opcode == Opcode::atom && x.bytes > 4 &&
+         (x.atomic_type == f32 || x.atomic_type == f16x2 || x.atomic_type == bf16x2);
+}
+
 /// QSPC: whether a generic address is one of shared memory.
 void query_space(Warp& warp, const Operation& o, Mask mask) {
   Addresses addresses;
@@ -262,7 +292,7 @@ void load_constant(Warp& warp, const Operation& o, Mask mask) {
   const std::span<const std::byte> bank = warp.block->launch->bank(x.b.bank, o.bank);
   const u32* a = warp.row(o.a);
   u32* d = warp.destination(o);
-  // A register's value may be below the bank's begin by a negative offset; 16 bits of an offset wrap.
+  // Offsets have 16 bits and wrap within the 64 KiB of a bank.
   const auto read = [&](u32 address, u32 bytes) -> u32 {
     u32 value = 0;
     if (u64{address} + bytes <= bank.size())
@@ -270,7 +300,7 @@ void load_constant(Warp& warp, const Operation& o, Mask mask) {
     return value;
   };
   const auto read_lane = [&](u32 lane, u32 word) {
-    const u32 address = a[lane] + static_cast<u32>(o.offset);
+    const u32 address = (a[lane] + static_cast<u32>(o.offset)) & 0xffff;
     if (x.bytes >= 4)
       return read(address + 4 * word, 4);
     const u32 value = read(address, x.bytes);
@@ -601,14 +631,16 @@ void elect(Warp& warp, const Operation& o, Mask mask) {
   warp.set_predicate(o.out[0], Mask{1} << lane_of(mask), mask);
 }
 
+/// R2UR: the first lane's value; the predicate says which lanes have another one, so that a loop can go on
+/// with them. With .OR it keeps those that it has.
 void to_uniform(Warp& warp, const Operation& o, Mask mask) {
   const u32* a = warp.row(o.a);
   const u32 value = a[lane_of(mask)];
-  bool all_equal = true;
+  Mask others = o.operands->function != 0 ? warp.predicates[o.out[0]] : 0;
   for (Mask left = mask; left != 0; left &= left - 1)
-    all_equal = all_equal && a[lane_of(left)] == value;
+    others |= static_cast<u32>(a[lane_of(left)] != value) << lane_of(left);
   set_uniform(warp, o, value);
-  warp.set_predicate(o.out[0], all_equal ? all_lanes : 0, mask);
+  warp.set_predicate(o.out[0], others, mask);
 }
 
 /// FSWZADD: each lane of a quad adds with the signs that two bits of a table say.
@@ -693,8 +725,9 @@ void read_counter(Warp& warp, const Operation& o, Mask mask) {
     value = warp.executed;
   if (!is_known)
     return warp.stop(Outcome::Kind::refused, fmt::format("special register {:#x} is not known", number));
+  const Mask written = o.operands->destination_uniform ? all_lanes : mask;
   u32* d = warp.destination(o);
-  for (Mask left = mask; left != 0; left &= left - 1) {
+  for (Mask left = written; left != 0; left &= left - 1) {
     d[lane_of(left)] = static_cast<u32>(value);
     if (o.operands->wide)
       d[lane_count + lane_of(left)] = static_cast<u32>(value >> 32);
@@ -944,6 +977,9 @@ Handler select_warp_operation(const Operands& x) {
   case Opcode::load: return load;
   case Opcode::store: return store;
   case Opcode::atom:
+    if (is_vector(x))
+      return vector_atomic;
+    return atomic;
   case Opcode::atom_cas:
   case Opcode::atoms_popc_inc: return atomic;
   case Opcode::qspc: return query_space;

@@ -312,7 +312,7 @@ private:
     case 0x048: return vimnmx();
     case 0x046: return viaddmnmx();
     case 0x00f: // VIMNMX3
-      if (architecture_ < 100)
+      if (architecture_ < 90)
         return;
       begin(Opcode::imnmx3, "VIMNMX3");
       o_.is_signed = flag(72);
@@ -1135,9 +1135,17 @@ private:
       uniform_destination();
       o_.a = general_source(24);
       return;
+    case 0x0cb:
+      if (architecture_ < 100)
+        return;
+      begin(Opcode::cs2r, "CS2UR");
+      o_.wide = flag(80, ".64");
+      o_.selector = small(72, 8);
+      return uniform_destination(o_.wide ? 2 : 1);
     case 0x0ca:
     case 0x1c2:
       begin(Opcode::r2ur, "R2UR");
+      o_.function = flag(84, ".OR");
       if (architecture_ >= 100)
         ignore(87, 1); // set beside an elected lane
       uniform_destination();
@@ -1479,6 +1487,14 @@ private:
       refuse(fmt::format("atomic operation {} of floats", operation));
     switch (take(73, 4)) {
     case 0: return set_atomic(AtomicType::f16x2, 4, ".F16x2.RN");
+    case 1: return set_atomic(AtomicType::f16x2, 8, ".F16x4.RN");
+    case 2: return set_atomic(AtomicType::f16x2, 16, ".F16x8.RN");
+    case 4: return set_atomic(AtomicType::bf16x2, 8, ".BF16x4.RN");
+    case 5: return set_atomic(AtomicType::bf16x2, 16, ".BF16x8.RN");
+    case 10: return set_atomic(AtomicType::f32, 8, ".F32x2.FTZ.RN"), void(o_.ftz = true);
+    case 11: return set_atomic(AtomicType::f32, 16, ".F32x4.FTZ.RN"), void(o_.ftz = true);
+    case 13: return set_atomic(AtomicType::f32, 8, ".F32x2.RN");
+    case 14: return set_atomic(AtomicType::f32, 16, ".F32x4.RN");
     case 3: return set_atomic(AtomicType::bf16x2, 4, ".BF16x2.RN");
     case 9: return set_atomic(AtomicType::f32, 4, ".F32.FTZ.RN"), void(o_.ftz = true);
     case 12: return set_atomic(AtomicType::f32, 4, ".F32.RN");
@@ -1849,6 +1865,8 @@ private:
     else
       o_.b = slot_32(Modifiers::none);
     ignore(72, 1);
+    if (flag(architecture_ >= 90 ? 85 : 86, ".EXCLUSIVE"))
+      o_.type = 1;
   }
 
   void barrier(std::uint32_t code) {

@@ -60,6 +60,12 @@ TEST_CASE("all instructions of the kernels are known") {
 
 TEST_CASE("a scaled sum") {
   for_each_program([](const Program& program, int) {
+    const std::vector<Parameter>& parameters = program.find("scaled_sum")->parameters;
+    REQUIRE(parameters.size() == 4);
+    CHECK(parameters[1].offset == 4);
+    CHECK(parameters[1].bytes == 4);
+    CHECK(parameters[3].offset == 16);
+    CHECK(parameters[3].bytes == 8);
     const int n = 10000;
     std::vector<float> x(n), y(n), expected(n);
     for (int i = 0; i < n; ++i) {
@@ -69,6 +75,26 @@ TEST_CASE("a scaled sum") {
     }
     run_whole(program, "scaled_sum", {40}, {256}, Parameters() << n << 2.5f << x << y);
     CHECK(y == expected);
+  });
+}
+
+TEST_CASE("a sink sees runs of instructions and accesses with their lanes") {
+  for_each_program([](const Program& program, int) {
+    const int n = 100;
+    std::vector<float> x(n), y(n);
+    Counter counter;
+    const Outcome outcome =
+        run_whole(program, "scaled_sum", {1}, {128}, Parameters() << n << 2.0f << x << y, {}, &counter);
+    // Two loads and a store in each of four warps; the last has 4 threads in range.
+    CHECK(counter.accesses == 4 * 3);
+    CHECK(counter.lanes == 3 * n);
+    u64 sum = 0;
+    for (const auto& [warp, count] : counter.instructions)
+      sum += count;
+    CHECK(sum == outcome.warp_instructions);
+    CHECK(counter.instructions.size() == 4);
+    REQUIRE(!counter.runs.empty());
+    CHECK(counter.runs.front().first == 0);
   });
 }
 
@@ -831,6 +857,18 @@ TEST_CASE("bulk copies, and clusters that read each other's shared memory") {
     run_whole(program, "bulk_sums", {1}, {256}, Parameters() << x << o << chunks);
     CHECK(o == expected);
 
+    std::vector<float> addends(4 * 64), sums(8), sums_expected(8);
+    std::vector<u32> halves(2);
+    for (std::size_t i = 0; i < addends.size(); ++i) {
+      addends[i] = static_cast<float>(static_cast<int>(uniform(0, 99)));
+      sums_expected[i % 4] += addends[i];
+      if (i % 4 < 2)
+        sums_expected[4 + i % 4] += addends[i];
+    }
+    run_whole(program, "vector_sums", {1}, {64}, Parameters() << sums << halves << addends);
+    CHECK(sums == sums_expected);
+    CHECK(halves == std::vector<u32>{0x54005400, 0x58005800}); // 64 and 128 in each half
+
     std::vector<int> in(8 * 32), out(8 * 32);
     for (int& value : in)
       value = static_cast<int>(generator() % 1000);
@@ -839,5 +877,63 @@ TEST_CASE("bulk copies, and clusters that read each other's shared memory") {
     run_whole(program, "neighbours", {8}, {32}, Parameters() << in << out, launch);
     for (int i = 0; i < 8 * 32; ++i)
       REQUIRE(out[i] == in[i / 128 * 128 + (i / 32 + 1) % 4 * 32 + 31 - i % 32]);
+  }
+}
+
+TEST_CASE("reductions of tiles, whose masks differ") {
+  for_each_program([](const Program& program, int architecture) {
+    if (architecture < 80)
+      return;
+    std::vector<u32> x(64), o(64);
+    for (u32& value : x)
+      value = static_cast<u32>(generator());
+    run_whole(program, "tile_sums", {1}, {64}, Parameters() << x << o);
+    for (std::size_t i = 0; i < 64; ++i) {
+      u32 sum = 0, equal = 0;
+      for (std::size_t j = i / 8 * 8; j < i / 8 * 8 + 8; ++j) {
+        sum += x[j];
+        equal += (x[j] & 3) == (x[i] & 3);
+      }
+      REQUIRE(o[i] == sum + equal);
+    }
+  });
+}
+
+TEST_CASE("parameters of many bytes, by constant and by computed offsets") {
+  if (!has_toolkit())
+    return;
+  for (const int architecture : {80, 90, 120}) {
+    INFO("sm_" << architecture);
+    const Program program = load(assemble(R"(.version 8.8
+.target sm_75
+.address_size 64
+.visible .entry k(.param .u64 out, .param .align 4 .b8 many[32000]) {
+  .reg .u32 %r<9>; .reg .u64 %d<4>;
+  ld.param.u64 %d1, [out]; mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, 16; add.u64 %d1, %d1, %d2;
+  ld.param.u32 %r2, [many]; ld.param.u32 %r3, [many+31996]; ld.param.u32 %r4, [many+15000];
+  mov.b64 %d3, many; mul.wide.u32 %d2, %r1, 996; add.u64 %d3, %d3, %d2; ld.param.u32 %r5, [%d3];
+  st.global.v4.u32 [%d1], {%r2, %r3, %r4, %r5}; ret; }
+)",
+                                          architecture));
+    REQUIRE(program.kernels().front().parameter_bytes == 32008);
+    REQUIRE(program.kernels().front().parameters.size() == 2);
+    CHECK(program.kernels().front().parameters[1].offset == 8);
+    CHECK(program.kernels().front().parameters[1].bytes == 32000);
+    struct Many {
+      u32 word[8000];
+    } many;
+    for (u32 i = 0; i < 8000; ++i)
+      many.word[i] = i * 7;
+    std::vector<u32> out(32 * 4);
+    Parameters parameters;
+    parameters << out;
+    parameters.append(std::as_bytes(std::span(many.word)));
+    run_whole(program, "k", {1}, {32}, parameters);
+    for (u32 i = 0; i < 32; ++i) {
+      CHECK(out[i * 4] == 0);
+      CHECK(out[i * 4 + 1] == 7999 * 7);
+      CHECK(out[i * 4 + 2] == 3750 * 7);
+      CHECK(out[i * 4 + 3] == i * 249 * 7);
+    }
   }
 }

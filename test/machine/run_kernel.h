@@ -88,6 +88,7 @@ public:
                        reinterpret_cast<const std::byte*>(array.data())});
     return *this << ranges_.back().address;
   }
+  void append(std::span<const std::byte> bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
   const std::vector<std::byte>& bytes() const { return bytes_; }
   const std::vector<Range>& ranges() const { return ranges_; }
 

@@ -416,6 +416,13 @@ extern "C" __global__ void traps(int* x) {
 }
 
 #if __CUDA_ARCH__ >= 800
+// Sums of tiles of eight lanes, whose masks differ.
+extern "C" __global__ void tile_sums(const unsigned* x, unsigned* o) {
+  const int lane = threadIdx.x & 31;
+  const unsigned mask = 0xffu << (lane & 24);
+  o[threadIdx.x] = __reduce_add_sync(mask, x[threadIdx.x]) + __popc(__match_any_sync(mask, x[threadIdx.x] & 3));
+}
+
 extern "C" __global__ void reductions(const unsigned* x, unsigned* o) {
   const unsigned v = x[threadIdx.x];
   o[threadIdx.x * 4] = __reduce_add_sync(~0u, v);

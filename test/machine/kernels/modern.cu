@@ -54,3 +54,11 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) neighbours(const int* x, in
   asm volatile("barrier.cluster.arrive; barrier.cluster.wait;" ::: "memory");
   o[blockIdx.x * 32 + t] = v;
 }
+
+extern "C" __global__ void vector_sums(float* sums, unsigned* halves, const float* x) {
+  const int t = threadIdx.x;
+  asm volatile("red.global.v4.f32.add [%0], {%1, %2, %3, %4};" ::"l"(sums), "f"(x[4 * t]), "f"(x[4 * t + 1]), "f"(x[4 * t + 2]), "f"(x[4 * t + 3]) : "memory");
+  asm volatile("red.global.v2.f32.add [%0], {%1, %2};" ::"l"(sums + 4), "f"(x[4 * t]), "f"(x[4 * t + 1]) : "memory");
+  const unsigned one = 0x3c003c00, two = 0x40004000;
+  asm volatile("red.global.v2.f16x2.add.noftz [%0], {%1, %2};" ::"l"(halves), "r"(one), "r"(two) : "memory");
+}
