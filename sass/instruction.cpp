@@ -1,5 +1,6 @@
 #include "sass/instruction.h"
 
+#include "sass/operands.h"
 #include "sass/operations.h"
 
 #include <algorithm>
@@ -8,8 +9,6 @@
 namespace warplens::sass {
 namespace {
 
-constexpr std::uint8_t true_predicate = 7;
-constexpr std::uint8_t zero_register = 255;
 constexpr std::uint8_t stack_pointer = 1; ///< CUDA's application binary interface: R1
 
 /// The value of bits 73 to 75 of a load or store.

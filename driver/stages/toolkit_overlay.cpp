@@ -1,7 +1,7 @@
 #include "driver/stages/toolkit_overlay.h"
 
 #include "driver/resources.h"
-#include "driver/stages/kernel_cache.h"
+#include "driver/stages/cache_folder.h"
 #include "driver/version.h"
 #include "support/files.h"
 #include "support/hash.h"
@@ -64,7 +64,7 @@ Expected<void> fill(const fs::path& overlay, const fs::path& root) {
 } // namespace
 
 Expected<fs::path> toolkit_overlay(const Toolkit& toolkit) {
-  const auto cache = kernel_cache();
+  const auto cache = cache_folder();
   if (cache.empty())
     return fail("there is no cache for it (WARPLENS_CACHE)");
   try {
