@@ -1,6 +1,7 @@
 // warplens: shows per source line what the memory hierarchy does to each access of a CUDA program.
 
 #include "driver/commands/commands.h"
+#include "driver/help/groups.h"
 #include "driver/progress.h"
 #include "driver/toolkit.h"
 #include "driver/version.h"
@@ -104,7 +105,7 @@ int run_command_line(std::vector<std::string> arguments) {
       "warplens");
   app.require_subcommand(1);
   app.set_version_flag("--version", version_text);
-  app.get_formatter()->column_width(34);
+  app.formatter(driver::help::help_layout());
   app.fallthrough(false);
 
   driver::Action chosen;
@@ -136,6 +137,7 @@ int run_command_line(std::vector<std::string> arguments) {
   driver::declare_doctor(app, chosen);
   driver::declare_mcp(app, chosen);
   driver::declare_help(app, chosen);
+  driver::help::add_help_all(app);
 
   const std::vector<std::string> words = arguments;
   std::ranges::reverse(arguments); // the order that CLI11 expects of a vector

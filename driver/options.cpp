@@ -1,5 +1,6 @@
 #include "driver/options.h"
 
+#include "driver/help/groups.h"
 #include "model/gpu/gpu.h"
 #include "model/gpu/sm_clock.h"
 #include "support/pattern.h"
@@ -92,19 +93,21 @@ std::string column_names() {
 
 constexpr const char* paper_schedule = "paper";
 
-std::vector<std::string> schedule_words() {
-  std::vector<std::string> words{paper_schedule};
-  words.insert(words.end(), names_of<model::IssuePolicy>.begin(), names_of<model::IssuePolicy>.end());
+std::vector<std::string> schedule_words(bool has_paper) {
+  std::vector<std::string> words(names_of<model::IssuePolicy>.begin(), names_of<model::IssuePolicy>.end());
+  if (has_paper)
+    words.insert(words.begin(), paper_schedule);
   return words;
 }
 
-void add_schedule_option(CLI::App& command, ModelOptions& options) {
+void add_schedule_option(CLI::App& command, ModelOptions& options, bool has_paper) {
   std::string help = "which warp of a scheduler issues next (default: as the GPU's file says)";
   for (const model::IssuePolicyTraits& policy : model::issue_policy_table)
     help += fmt::format("\n{}: {}", policy.name, policy.description);
-  help += fmt::format("\n{}: trials have no clock, and warps alternate in the weighted round robin of "
-                      "Baghsorkhi et al. (PPoPP 2012)",
-                      paper_schedule);
+  if (has_paper)
+    help += fmt::format("\n{}: trials have no clock, and warps alternate in the weighted round robin of "
+                        "Baghsorkhi et al. (PPoPP 2012)",
+                        paper_schedule);
   command
       .add_option_function<std::string>(
           "--schedule",
@@ -113,7 +116,7 @@ void add_schedule_option(CLI::App& command, ModelOptions& options) {
             options.policy = value_named<model::IssuePolicy>(word); // empty for `paper`
           },
           help)
-      ->check(CLI::IsMember(schedule_words()))
+      ->check(CLI::IsMember(schedule_words(has_paper)))
       ->option_text("WORD");
 }
 
@@ -156,63 +159,41 @@ void add_figure_options(CLI::App& command, OutputOptions& options) {
       ->capture_default_str();
 }
 
-class UsageLine : public CLI::Formatter {
-public:
-  explicit UsageLine(std::string usage) : usage_(std::move(usage)) { column_width(34); }
-  std::string make_usage(const CLI::App*, std::string) const override { return "Usage: " + usage_ + "\n"; }
-
-private:
-  std::string usage_;
-};
-
-} // namespace
-
-std::string check_fraction(const std::string& text) {
-  return number_to(1, text) ? "" : fmt::format("'{}' is not a number from 0 to 1", text);
-}
-
-/// Checks the regex now: the program would fail only once it runs.
-std::string check_regex(const std::string& text) {
-  const auto pattern = Pattern::compile(text);
-  return pattern ? "" : fmt::format("'{}' is not a regular expression: {}", text, pattern.error().message);
-}
-
-void set_usage(CLI::App& command, const std::string& usage) {
-  command.formatter(std::make_shared<UsageLine>(usage));
-}
-
-void add_model_options(CLI::App& command, ModelOptions& options) {
-  command.add_option("--gpu", options.gpus, "GPUs to model, by name (see `warplens gpus`) or as a file")
-      ->delimiter(',')
-      ->type_name("NAME[,NAME...]")
-      ->capture_default_str()
-      ->expected(1, 64);
-  const auto add_choice = [&](const char* name, std::string& value, const std::vector<std::string>& words,
-                              const std::string& what) {
-    command.add_option(name, value, what + " (default: as the GPU's file says)")->check(CLI::IsMember(words));
-  };
-  add_schedule_option(command, options);
+void add_sm_clock_option(CLI::App& command, ModelOptions& options) {
   command
       .add_option_function<double>(
           "--sm-clock", [&options](double mhz) { options.sm_clock_mhz = mhz; },
           "clock of the SMs in MHz (default: as the GPU's file says); memory keeps its own")
       ->check(CLI::Range(model::min_sm_clock_mhz, model::max_sm_clock_mhz))
       ->type_name("MHZ");
-  command.add_flag(
-      "--sharing", options.sharing,
-      "add what `warplens corun` estimates from: the L2's reuse distances, pipes, and times with a part of "
-      "the L2");
-  add_choice("--placement", options.placement, model::block_placements(),
-             "--schedule paper: how blocks find their SM");
-  add_choice("--start", options.start, model::block_starts(),
-             "--schedule paper: how an SM's first blocks are moved against each other");
-  command.add_flag("--cold", options.cold,
-                   "launches begin with an empty L2, else with what copies, fills and earlier launches are "
-                   "known to have left in it");
-  command.add_option("--trials", options.trials, "Monte Carlo trials at most (see --confidence)")
+}
+
+void add_trials_option(CLI::App& command, ModelOptions& options, const ModelFeatures& features) {
+  command
+      .add_option("--trials", options.trials,
+                  features.ends_early ? "Monte Carlo trials at most (see --confidence)"
+                                      : "Monte Carlo trials")
       ->check(whole_number(2, 1000000)) // a single trial has no interval
       ->type_name("N")
-      ->default_str("16; 64 with --schedule paper");
+      ->default_str(std::string(features.trials) +
+                    (features.without_clock ? "; 64 with --schedule paper" : ""));
+}
+
+void add_budget_option(CLI::App& command, ModelOptions& options) {
+  command
+      .add_option_function<std::string>(
+          "--budget",
+          [&options](const std::string& text) {
+            options.budget_seconds = seconds_of(text);
+            if (!options.budget_seconds)
+              throw CLI::ValidationError("--budget", fmt::format("'{}' is not like 10s or 2m", text));
+          },
+          "end the modelling after this time with what is known: first by a small part of the machine, then "
+          "by as many trials of all of it as there is time for (default: none; Ctrl-C ends it likewise)")
+      ->type_name("TIME");
+}
+
+void add_confidence_option(CLI::App& command, ModelOptions& options) {
   command
       .add_option_function<std::string>(
           "--confidence",
@@ -224,14 +205,21 @@ void add_model_options(CLI::App& command, ModelOptions& options) {
             options.confidence = *confidence;
           },
           "trials end before --trials once half of each 95 % interval is below RATE for hit rates and "
-          "LATENCY for "
-          "latencies (totals, and sites with 1 % of the accesses); 0: they never do")
+          "LATENCY for latencies (totals, and sites with 1 % of the accesses); 0: they never do")
       ->type_name("RATE[,LATENCY%]")
       ->default_str("0.005,2%");
-  command.add_flag(
-      "--timeline", options.timeline,
-      "add a time-lapse of the first trial over its cycles to the result; html and perfetto have "
-      "it anyway");
+}
+
+/// Adds the choices that only trials without a clock have.
+void add_paper_options(CLI::App& command, ModelOptions& options) {
+  const auto add_choice = [&](const char* name, std::string& value, const std::vector<std::string>& words,
+                              const std::string& what) {
+    command.add_option(name, value, what + " (default: as the GPU's file says)")->check(CLI::IsMember(words));
+  };
+  add_choice("--placement", options.placement, model::block_placements(),
+             "--schedule paper: how blocks find their SM");
+  add_choice("--start", options.start, model::block_starts(),
+             "--schedule paper: how an SM's first blocks are moved against each other");
   command.parse_complete_callback([&options] {
     for (const auto& [name, is_chosen] :
          {std::pair("--timeline", options.timeline), std::pair("--sharing", options.sharing),
@@ -244,22 +232,10 @@ void add_model_options(CLI::App& command, ModelOptions& options) {
         throw CLI::ValidationError(name,
                                    "on a clock blocks are dealt on demand: --schedule paper has the choice");
   });
-  command.add_option("--timeline-bins", options.timeline_bins, "into how many bins a time-lapse is cut")
-      ->check(whole_number(1, 10000))
-      ->type_name("N")
-      ->capture_default_str();
-  command
-      .add_option_function<std::string>(
-          "--budget",
-          [&options](const std::string& text) {
-            options.budget_seconds = seconds_of(text);
-            if (!options.budget_seconds)
-              throw CLI::ValidationError("--budget", fmt::format("'{}' is not like 10s or 2m", text));
-          },
-          "end the modelling after this time with what is known: first by a small part of the machine, then "
-          "by as "
-          "many trials of all of it as there is time for (default: none; Ctrl-C ends it likewise)")
-      ->type_name("TIME");
+}
+
+/// Adds the options of the trials themselves, which change what is known and not what is modelled.
+void add_trial_options(CLI::App& command, ModelOptions& options) {
   command
       .add_option("--seed", options.seed, "seed of the random numbers: the same seed gives the same result")
       ->check(whole_number(0, UINT64_MAX))
@@ -278,7 +254,83 @@ void add_model_options(CLI::App& command, ModelOptions& options) {
       ->check(whole_number(1, std::uint64_t{1} << 48));
 }
 
+} // namespace
+
+std::string check_fraction(const std::string& text) {
+  return number_to(1, text) ? "" : fmt::format("'{}' is not a number from 0 to 1", text);
+}
+
+/// Checks the regex now: the program would fail only once it runs.
+std::string check_regex(const std::string& text) {
+  const auto pattern = Pattern::compile(text);
+  return pattern ? "" : fmt::format("'{}' is not a regular expression: {}", text, pattern.error().message);
+}
+
+void set_usage(CLI::App& command, const std::string& usage) {
+  command.formatter(help::help_layout(usage));
+}
+
+void add_model_options(CLI::App& command, ModelOptions& options, const ModelFeatures& features) {
+  {
+    const help::GroupScope group(command, help::modelled_group);
+    command.add_option("--gpu", options.gpus, "GPUs to model, by name (see `warplens gpus`) or as a file")
+        ->delimiter(',')
+        ->type_name("NAME[,NAME...]")
+        ->capture_default_str()
+        ->expected(1, 64);
+    if (features.sm_clock)
+      add_sm_clock_option(command, options);
+    if (features.cold)
+      command.add_flag("--cold", options.cold,
+                       "launches begin with an empty L2, else with what copies, fills and earlier launches "
+                       "are known to have left in it");
+    if (features.ends_early)
+      add_budget_option(command, options);
+    add_trials_option(command, options, features);
+    add_schedule_option(command, options, features.without_clock);
+  }
+  if (features.timeline) {
+    const help::GroupScope group(command, help::printed_group);
+    command.add_flag("--timeline", options.timeline,
+                     "add a time-lapse of the first trial over its cycles to the result; html and perfetto "
+                     "have it anyway");
+  }
+  const help::GroupScope group(command, help::rare_group);
+  if (features.timeline)
+    command.add_option("--timeline-bins", options.timeline_bins, "into how many bins a time-lapse is cut")
+        ->check(whole_number(1, 10000))
+        ->type_name("N")
+        ->default_str(std::to_string(default_timeline_bins));
+  if (features.sharing)
+    command.add_flag("--sharing", options.sharing,
+                     "add what `warplens corun` estimates from: the L2's reuse distances, pipes, and times "
+                     "with a part of the L2");
+  if (features.ends_early)
+    add_confidence_option(command, options);
+  if (features.without_clock)
+    add_paper_options(command, options);
+  add_trial_options(command, options);
+}
+
+void choose_timeline(ModelOptions& options, bool always) {
+  options.timeline |= always;
+  if (options.timeline_bins && !options.timeline)
+    throw CLI::ValidationError("--timeline-bins", "the result has a time-lapse only with --timeline");
+}
+
+Expected<void> refuse_model_options(const CLI::App& command, std::string_view reason) {
+  for (const CLI::Option* option : command.get_options()) {
+    const std::string name = option->get_name();
+    const bool is_of_modelling = option->get_group() == help::modelled_group ||
+                                 option->get_group() == help::rare_group || name == "--timeline";
+    if (is_of_modelling && option->count() != 0)
+      return fail("{}: {}", name, reason);
+  }
+  return {};
+}
+
 void add_registers_option(CLI::App& command, ModelOptions& options) {
+  const help::GroupScope group(command, help::rare_group);
   command
       .add_option("--registers", options.registers,
                   "registers of a thread on GPUs for which nvcc makes no code (Fermi), as another compiler "
@@ -287,7 +339,13 @@ void add_registers_option(CLI::App& command, ModelOptions& options) {
       ->type_name("N");
 }
 
+void add_quiet_option(CLI::App& command, bool& quiet) {
+  const help::GroupScope group(command, help::printed_group);
+  command.add_flag("--quiet", quiet, "say nothing on stderr but errors");
+}
+
 void add_output_options(CLI::App& command, OutputOptions& options, std::string_view initial) {
+  const help::GroupScope group(command, help::printed_group);
   options.format = &report_format(initial);
   command
       .add_option_function<std::string>(
@@ -307,7 +365,6 @@ void add_output_options(CLI::App& command, OutputOptions& options, std::string_v
         options.opens_page = true;
       },
       "open the page (--format html) in the browser");
-  command.add_flag("--quiet", options.quiet, "say nothing on stderr but errors");
   add_figure_options(command, options);
 }
 
@@ -327,6 +384,7 @@ void add_check_options(CLI::App& command, cpu::Checks& checks) {
     }
     return "";
   };
+  const help::GroupScope group(command, help::checks_group);
   for (const cpu::CheckName& check : cpu::check_names)
     command.add_flag_callback(
         std::string("--") + check.name, [&checks, kind = check.check] { checks.add(kind); },
@@ -338,6 +396,7 @@ namespace {
 
 void add_format_and_output(CLI::App& command, std::string& format, OutputOptions& options,
                            const std::string& description, std::vector<std::string> choices) {
+  const help::GroupScope group(command, help::printed_group);
   command.add_option("--format", format, description)
       ->check(CLI::IsMember(std::move(choices)))
       ->option_text("FORMAT=text");
@@ -357,28 +416,32 @@ void add_text_or_json_options(CLI::App& command, std::string& format, OutputOpti
 }
 
 void add_trace_options(CLI::App& command, TraceOptions& options) {
-  command.add_option("--kernel", options.kernel, "trace only kernels whose name matches")
-      ->type_name("REGEX")
-      ->check(CLI::Validator(check_regex, ""));
-  command
-      .add_option(
-          "--launches", options.launches,
-          "trace the first N launches of each kernel (default: those that differ from the ones before in "
-          "grid, block or work, each of which stands for the others like it; placement, advise and sweep: "
-          "1)")
-      ->check(whole_number(1, 1000000))
-      ->type_name("N");
+  {
+    const help::GroupScope group(command, help::runs_group);
+    command.add_option("--kernel", options.kernel, "trace only kernels whose name matches")
+        ->type_name("REGEX")
+        ->check(CLI::Validator(check_regex, ""));
+    command
+        .add_option(
+            "--launches", options.launches,
+            "trace the first N launches of each kernel (default: those that differ from the ones before in "
+            "grid, block or work, each of which stands for the others like it; placement, advise and sweep: "
+            "1)")
+        ->check(whole_number(1, 1000000))
+        ->type_name("N");
+    command.add_flag(
+        "--stop-when-traced", options.stop_when_traced,
+        "CPU back end: end the program as soon as every kernel that it can launch (with --kernel: each of "
+        "these) has been traced, so that a long run costs what its snapshots cost; its output is "
+        "incomplete");
+    command.add_option("--trace", options.keep_trace, "keep the trace in this file")->type_name("FILE");
+  }
   add_check_options(command, options.checks);
+  const help::GroupScope group(command, help::rare_group);
   command.add_flag(
       "--deterministic", options.deterministic,
       "CPU back end: blocks run one after the other, so that atomics in floating point give the same "
       "sum in every run");
-  command.add_flag(
-      "--stop-when-traced", options.stop_when_traced,
-      "CPU back end: end the program as soon as every kernel that it can launch (with --kernel: each of "
-      "these) has been traced, so that a long run costs what its snapshots cost; its output is "
-      "incomplete");
-  command.add_option("--trace", options.keep_trace, "keep the trace in this file")->type_name("FILE");
 }
 
 void add_fail_if_option(CLI::App& command, std::vector<report::Threshold>& thresholds,

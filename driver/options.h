@@ -8,6 +8,7 @@
 #include "report/columns.h"
 #include "report/threshold.h"
 #include "runtime/abi/checks.h"
+#include "support/expected.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
@@ -19,6 +20,8 @@
 namespace warplens::driver {
 
 enum class Backend { automatic, gpu, cpu };
+
+constexpr std::uint32_t default_timeline_bins = 256;
 
 /// The options of modelling and reporting.
 struct ModelOptions {
@@ -32,9 +35,9 @@ struct ModelOptions {
   bool cold = false;                      ///< launches begin with an empty L2
   std::optional<std::uint32_t> registers; ///< of a thread, where no machine code says them
   bool timeline = false;
-  std::uint32_t timeline_bins = 256;
-  std::optional<double> budget_seconds; ///< after which modelling ends with what is known; empty: never
-  bool sharing = false;                 ///< the result has what `corun` estimates from
+  std::optional<std::uint32_t> timeline_bins; ///< empty: default_timeline_bins
+  std::optional<double> budget_seconds;       ///< after which modelling ends with what is known; empty: never
+  bool sharing = false;                       ///< the result has what `corun` estimates from
   std::uint64_t seed = 1;
   unsigned threads = 0;
   model::Ranks ranks; ///< not an option: the processes of `model` under mpirun
@@ -75,9 +78,27 @@ std::string check_fraction(const std::string& text);
 /// Starts a subcommand's help with this line, since CLI11 does not know of the words after `--run` and `--`.
 void set_usage(CLI::App& command, const std::string& usage);
 
-void add_model_options(CLI::App& command, ModelOptions& options);
+/// The options of modelling that a command takes, since it reads them; all take --gpu, --schedule, --trials,
+/// --seed, --threads and --snapshot-blocks.
+struct ModelFeatures {
+  bool without_clock = true; ///< --schedule paper, with --placement and --start
+  bool sm_clock = true;      ///< --sm-clock
+  bool cold = true;          ///< --cold
+  bool ends_early = true;    ///< --confidence and --budget
+  bool timeline = true;      ///< --timeline and --timeline-bins
+  bool sharing = true;       ///< --sharing
+  const char* trials = "16"; ///< the number without --trials
+};
+
+void add_model_options(CLI::App& command, ModelOptions& options, const ModelFeatures& features = {});
+/// Completes the options once all are read: `always` says that the output has a time-lapse in any case.
+/// --timeline-bins without a time-lapse is an error of the command line.
+void choose_timeline(ModelOptions& options, bool always);
+/// Returns an error if an option of modelling was given to a command whose inputs leave nothing to model.
+Expected<void> refuse_model_options(const CLI::App& command, std::string_view reason);
 /// Adds --registers, for commands that model launches as they are.
 void add_registers_option(CLI::App& command, ModelOptions& options);
+void add_quiet_option(CLI::App& command, bool& quiet);
 /// `initial` is the name of the format without --format.
 void add_output_options(CLI::App& command, OutputOptions& options, std::string_view initial = "text");
 /// Adds --format, text, HTML or JSON of that schema, and --output.

@@ -1,6 +1,6 @@
 #include "import/dashing.h"
 
-#include "import/csv.h"
+#include "support/csv.h"
 #include "import/kernel_counters.h"
 
 #include <cmath>

@@ -1,7 +1,7 @@
 // A table with a heading, within the text that a profiler printed.
 #pragma once
 
-#include "import/csv.h"
+#include "support/csv.h"
 
 #include <optional>
 #include <string_view>

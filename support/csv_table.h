@@ -1,6 +1,7 @@
 // Tables of comma-separated values (RFC 4180) whose first row names the columns.
 #pragma once
 
+#include "support/csv.h"
 #include "support/expected.h"
 
 #include <optional>
@@ -30,15 +31,11 @@ public:
   std::string place(std::size_t row) const;
 
 private:
-  struct Row {
-    std::size_t line = 0; ///< from 1
-    std::vector<std::string> cells;
-  };
   std::optional<std::size_t> index_of(std::string_view column) const;
 
   std::string name_;
   std::vector<std::string> columns_;
-  std::vector<Row> rows_;
+  std::vector<CsvRow> rows_;
 };
 
 } // namespace warplens

@@ -3,7 +3,7 @@
 
 Fits on every second working-set size, and on all of a further run's if there is one, and prints the errors on these and
 on the others. Figures in the file that name another source stay as they are. With a set index that spreads a contiguous working set evenly and LRU in each set, the share of misses of
-the measured program (model/trial/chase.h) has a closed form, Level.misses and Partitions.shares below;
+the measured program (test/model/chase.h) has a closed form, Level.misses and Partitions.shares below;
 test/model/chase_test.cpp runs the program itself through the model's caches. With --even the L1 gets no early part.
 
 usage: fit_chase.py GPU.toml CHASE.csv [FURTHER.csv] [--even] [--dry-run]

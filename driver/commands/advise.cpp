@@ -2,6 +2,7 @@
 // change that was made, beside the original.
 
 #include "driver/commands/commands.h"
+#include "driver/help/groups.h"
 #include "driver/options.h"
 #include "driver/progress.h"
 #include "driver/resources.h"
@@ -21,6 +22,7 @@
 #include "support/process.h"
 #include "support/temporary.h"
 
+#include <algorithm>
 #include <deque>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -226,10 +228,13 @@ Expected<void> suggest(const AdviseOptions& options, const std::vector<std::stri
 }
 
 Expected<void> advise(const AdviseOptions& options, const std::vector<std::string>& arguments) {
-  if (options.model.without_clock)
-    return fail("advice is by time, and --schedule paper has none");
   if (options.format == "sarif" && !options.changed.empty())
     return fail("--check prints text or json; sarif is for suggestions");
+  if (options.fails_if_slower && options.changed.empty())
+    return fail("--fail-if-slower is about the change of --check");
+  if (std::ranges::none_of(options.source.files, is_source) &&
+      std::ranges::none_of(options.changed, is_source))
+    TRY(refuse_program_options(options.source, options.trace, arguments));
   TRY(check_writable(options.output));
   return options.changed.empty() ? suggest(options, arguments) : check(options, arguments);
 }
@@ -253,14 +258,16 @@ void declare_advise(CLI::App& app, const std::vector<std::string>& rest, Action&
   command->add_flag("--fail-if-slower", options->fails_if_slower,
                     "exit with 1 if the change makes the program slower on one of the GPUs");
   add_source_options(*command, options->source);
-  add_model_options(*command, options->model);
+  add_model_options(*command, options->model,
+                    {.without_clock = false, .ends_early = false, .timeline = false, .sharing = false});
   add_trace_options(*command, options->trace);
+  const help::GroupScope group(*command, help::printed_group);
   command
       ->add_option("--format", options->format, "text, json (warplens-advice/1, warplens-check/1) or sarif")
       ->check(CLI::IsMember({"text", "json", "sarif"}))
       ->option_text("FORMAT=text");
   command->add_option("-o,--output", options->output, "write to a file instead of stdout")->type_name("FILE");
-  command->add_flag("--quiet", options->quiet, "say nothing on stderr but errors");
+  add_quiet_option(*command, options->quiet);
   set_usage(*command, "warplens advise FILE.cu [OPTIONS] [-- ARGS...]");
   command->footer("  -- ARGS...                      the rest of the line: the program's own arguments\n\n"
                   "  warplens advise transpose.cu --check padded.cu --gpu a100 -- 2048");

@@ -124,7 +124,8 @@ void declare_calibrate(CLI::App& app, Action& chosen) {
       ->check(CLI::Range(5.0, 3600.0))
       ->capture_default_str();
   command->add_flag("--quiet", options->quiet, "say nothing on stderr but errors");
-  from->excludes("--curves");
+  for (const char* of_measuring : {"--curves", "--device", "--seconds"})
+    from->excludes(of_measuring);
   command->callback([options, &chosen] { chosen = [options] { return calibrate(*options); }; });
 }
 

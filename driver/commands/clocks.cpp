@@ -111,13 +111,18 @@ private:
   std::vector<clocks::Slot> slots_;
 };
 
-Expected<void> plan_and_print(ClocksOptions options) {
+Expected<void> plan_and_print(const ClocksOptions& options, const CLI::App& command) {
   std::vector<model::Gpu> gpus;
   if (std::ranges::any_of(options.files, is_trace)) {
     TRY_LET(loaded, load_gpus(options.model));
     if (loaded->size() != 1)
       return fail("a plan is for one GPU; --gpu names {}", loaded->size());
     gpus = at_clocks(loaded->front(), clocks_for(loaded->front(), options));
+  } else {
+    constexpr std::string_view reason = "results have been modelled, and only traces are";
+    TRY(refuse_model_options(command, reason));
+    if (!options.mhz.empty())
+      return fail("--clocks: {}", reason);
   }
   TRY_LET(kernels, read_kernels(options.files, gpus, options.model, options.output));
   if (kernels->empty())
@@ -158,10 +163,13 @@ void declare_clocks(CLI::App& app, Action& chosen) {
       ->check(CLI::Range(0.0, 10'000.0))
       ->type_name("PERCENT")
       ->capture_default_str();
+  add_model_options(*command, options->model,
+                    {.without_clock = false, .sm_clock = false, .timeline = false, .sharing = false});
   add_report_options(*command, options->format, options->output, "warplens-clocks/1");
-  command->add_flag("--quiet", options->output.quiet, "say nothing on stderr but errors");
-  add_model_options(*command, options->model);
-  command->callback([options, &chosen] { chosen = [options] { return plan_and_print(*options); }; });
+  add_quiet_option(*command, options->output.quiet);
+  command->callback([options, command, &chosen] {
+    chosen = [options, command] { return plan_and_print(*options, *command); };
+  });
 }
 
 } // namespace warplens::driver

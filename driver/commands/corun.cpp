@@ -136,8 +136,8 @@ Expected<std::vector<report::NamedArrangement>> run_on_machine(const CorunOption
   settings.seed = options.model.seed;
   settings.threads = options.model.threads;
   settings.snapshot_blocks = options.model.snapshot_blocks;
-  if (options.model.timeline || (options.format == "html" && !options.all_policies))
-    settings.timeline_bins = options.model.timeline_bins;
+  if (options.model.timeline)
+    settings.timeline_bins = options.model.timeline_bins.value_or(default_timeline_bins);
   Stage stage("corun", options.output.quiet);
   const std::vector<NamedArrangement> named = arrangements_of(options);
   std::vector<model::Arrangement> arrangements;
@@ -172,10 +172,23 @@ Expected<void> estimate_and_print(const CorunOptions& options) {
                       options.format, options.output);
 }
 
-Expected<void> corun_and_print(const CorunOptions& options) {
+/// Returns an error if an option was given that says how traces run: results are only estimated.
+Expected<void> refuse_machine_options(const CLI::App& command) {
+  constexpr std::string_view reason = "results are estimated, and only traces run on the machine";
+  TRY(refuse_model_options(command, reason));
+  for (const char* name : {"--kernel", "--division", "--split", "--policy", "--policies", "--front-end",
+                           "--own-queues", "--estimates", "--one-program"})
+    if (command.count(name) != 0)
+      return fail("{}: {}", name, reason);
+  return {};
+}
+
+Expected<void> corun_and_print(const CorunOptions& options, const CLI::App& command) {
   const auto traces = std::ranges::count_if(options.files, is_trace);
-  if (traces == 0)
+  if (traces == 0) {
+    TRY(refuse_machine_options(command));
     return estimate_and_print(options);
+  }
   if (std::size_t(traces) != options.files.size())
     return fail("traces run beside each other, and results are estimated: name either");
   if (options.files.size() < 2)
@@ -237,28 +250,36 @@ void declare_corun(CLI::App& app, Action& chosen) {
                                   "icmt_even: about as many warps each")
                      ->check(CLI::IsMember(words_of<Policy>()))
                      ->excludes(division);
-  command->add_flag("--policies", options->all_policies, "compare all policies, and streams")
-      ->excludes(division)
-      ->excludes(policy);
+  auto* policies = command->add_flag("--policies", options->all_policies, "compare all policies, and streams")
+                       ->excludes(division)
+                       ->excludes(policy);
   command
       ->add_option(
           "--front-end", options->front_end,
           "what if a scheduler could issue from this number of warps in a cycle, each to another pipe")
       ->check(CLI::Range(1, 4))
       ->type_name("N")
-      ->capture_default_str();
-  command->add_flag("--own-queues", options->own_queues,
-                    "what if each kernel had a queue of its own to the memory pipeline (icmt_* have that)");
+      ->capture_default_str()
+      ->excludes(policies);
+  command
+      ->add_flag("--own-queues", options->own_queues,
+                 "what if each kernel had a queue of its own to the memory pipeline (icmt_* have that)")
+      ->excludes(policies);
   command->add_flag(
       "--estimates", options->estimates,
       "say beside trials of two kernels with blocks on the same SMs what CD3 estimates from what each "
       "does alone");
   command->add_flag("--one-program", options->share_memory,
                     "equal addresses are one memory, as with streams of one program (else each has its own)");
+  add_model_options(
+      *command, options->model,
+      {.without_clock = false, .cold = false, .ends_early = false, .sharing = false, .trials = "4"});
   add_report_options(*command, options->format, options->output, "warplens-corun/1");
-  command->add_flag("--quiet", options->output.quiet, "say nothing on stderr but errors");
-  add_model_options(*command, options->model);
-  command->callback([options, &chosen] { chosen = [options] { return corun_and_print(*options); }; });
+  add_quiet_option(*command, options->output.quiet);
+  command->callback([options, command, &chosen] {
+    choose_timeline(options->model, options->format == "html" && !options->all_policies);
+    chosen = [options, command] { return corun_and_print(*options, *command); };
+  });
 }
 
 } // namespace warplens::driver

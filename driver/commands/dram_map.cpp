@@ -124,14 +124,19 @@ Expected<void> find(const DramMapOptions& options) {
 void declare_dram_map(CLI::App& app, Action& chosen) {
   auto* command = app.add_subcommand("dram-map", "find a memory's banks and rows from latencies of pairs");
   auto options = std::make_shared<DramMapOptions>();
-  auto* from = command->add_option_group("from", "one of these");
-  from->add_option("--gpu", options->gpu, "latencies as the model of this GPU has them")->type_name("GPU");
-  from->add_option("--latencies", options->latencies,
-                   "measured ones, a CSV file: FIRST,SECOND,NANOSECONDS, where SECOND was accessed right\n"
-                   "behind FIRST, past the caches and with its page in the TLB")
-      ->type_name("FILE");
-  from->add_flag("--pairs", options->plans, "print the pairs to measure");
-  from->require_option(1);
+  auto* gpu = command->add_option("--gpu", options->gpu, "latencies as the model of this GPU has them")
+                  ->type_name("GPU");
+  auto* latencies =
+      command
+          ->add_option(
+              "--latencies", options->latencies,
+              "measured ones, a CSV file: FIRST,SECOND,NANOSECONDS, where SECOND was accessed right\n"
+              "behind FIRST, past the caches and with its page in the TLB")
+          ->type_name("FILE")
+          ->excludes(gpu);
+  auto* pairs = command->add_flag("--pairs", options->plans, "print the pairs to measure")
+                    ->excludes(gpu)
+                    ->excludes(latencies);
   command->add_option("--lowest-bit", options->plan.lowest_bit, "of the addresses that differ")
       ->check(CLI::Range(3, 20))
       ->capture_default_str();
@@ -140,11 +145,16 @@ void declare_dram_map(CLI::App& app, Action& chosen) {
       ->capture_default_str();
   command->add_option("--random-pairs", options->plan.random_pairs, "that are measured")
       ->check(CLI::Range(2048, 1 << 20))
-      ->capture_default_str();
+      ->capture_default_str()
+      ->excludes(latencies);
   command->add_option("--seed", options->plan.seed, "of the pairs")->capture_default_str();
   command->footer("  warplens dram-map --pairs > pairs.csv     and when they are measured:\n"
                   "  warplens dram-map --latencies measured.csv");
-  command->callback([options, &chosen] { chosen = [options] { return find(*options); }; });
+  command->callback([options, gpu, latencies, pairs, &chosen] {
+    if (gpu->count() + latencies->count() + pairs->count() == 0)
+      throw CLI::RequiredError("one of --gpu, --latencies and --pairs");
+    chosen = [options] { return find(*options); };
+  });
 }
 
 } // namespace warplens::driver

@@ -3,6 +3,7 @@
 #include "significance/explain.h"
 
 #include "driver/commands/commands.h"
+#include "driver/help/groups.h"
 #include "driver/options.h"
 #include "driver/resources.h"
 #include "driver/stages/print.h"
@@ -20,6 +21,7 @@
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <tbb/global_control.h>
 #include <thread>
 
@@ -226,6 +228,7 @@ void declare_explain(CLI::App& app, Action& chosen) {
   command->add_option("--as", options->preset, "all of the method's choices at once")
       ->check(CLI::IsMember({"default", "paper", "dashing"}))
       ->capture_default_str();
+  std::optional<help::GroupScope> group(std::in_place, *command, help::rare_group);
   command
       ->add_option("--sparsity", options->changes.sparsity,
                    "from 1: at most as many counters explain together; below 1: the paper's sparsity")
@@ -252,6 +255,7 @@ void declare_explain(CLI::App& app, Action& chosen) {
                    "cores to work with (0: all); the result does not depend on it")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
+  group.emplace(*command, help::printed_group);
   command
       ->add_option("--format", options->format,
                    "text, json or html; dashing: the runs themselves, as a table for that tool")

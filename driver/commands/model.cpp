@@ -55,11 +55,12 @@ void declare_model(CLI::App& app, Action& chosen) {
   command->add_option("--kernel", options->kernel, "model only kernels whose name matches")
       ->type_name("REGEX")
       ->check(CLI::Validator(check_regex, ""));
+  add_output_options(*command, options->output, "json");
+  add_quiet_option(*command, options->output.quiet);
   add_model_options(*command, options->model);
   add_registers_option(*command, options->model);
-  add_output_options(*command, options->output, "json");
   command->callback([options, &chosen] {
-    options->model.timeline |= options->output.format->shows_timeline;
+    choose_timeline(options->model, options->output.format->shows_timeline);
     chosen = [options] { return model_and_print(*options); };
   });
 }

@@ -1,6 +1,7 @@
 // `warplens placement`: what each kernel would cost with its arrays elsewhere.
 
 #include "driver/commands/commands.h"
+#include "driver/help/groups.h"
 #include "driver/options.h"
 #include "driver/progress.h"
 #include "driver/resources.h"
@@ -107,8 +108,8 @@ Expected<void> check_thresholds(const placement::PlacementReport& report,
 }
 
 Expected<void> place(const PlacementOptions& options, const std::vector<std::string>& program_arguments) {
-  if (options.model.without_clock)
-    return fail("placements are compared by time, and --schedule paper has none");
+  if (std::ranges::none_of(options.source.files, is_source))
+    TRY(refuse_program_options(options.source, options.trace, program_arguments));
   const bool is_paper = options.time == "paper" || options.time == "paper-literal";
   if (!options.train.empty() && !is_paper)
     return fail("--train is for --time paper and paper-literal, which have an overlap");
@@ -183,8 +184,12 @@ void declare_placement(CLI::App& app, const std::vector<std::string>& rest, Acti
   command->add_flag("--search", options->searches, "search the fastest placement of all arrays together")
       ->excludes("--move");
   add_source_options(*command, options->source);
-  add_model_options(*command, options->model);
-  command->get_option("--trials")->default_str("16; 8 with --search");
+  add_model_options(*command, options->model,
+                    {.without_clock = false,
+                     .ends_early = false,
+                     .timeline = false,
+                     .sharing = false,
+                     .trials = "16; 8 with --search"});
   add_trace_options(*command, options->trace);
   command
       ->add_option(
@@ -212,11 +217,12 @@ void declare_placement(CLI::App& app, const std::vector<std::string>& rest, Acti
       *command, options->thresholds,
       "exit with 1 if a placement differs from the trace's beyond this and beyond its interval, as\n"
       "diff says it: 'total.microseconds<-10%' where one is faster by a tenth");
+  const help::GroupScope group(*command, help::printed_group);
   command->add_option("--format", options->format, "text, json (warplens-placement/1), csv or html")
       ->check(CLI::IsMember({"text", "json", "csv", "html"}))
       ->option_text("FORMAT=text");
   command->add_option("-o,--output", options->output, "write to a file instead of stdout")->type_name("FILE");
-  command->add_flag("--quiet", options->quiet, "say nothing on stderr but errors");
+  add_quiet_option(*command, options->quiet);
   set_usage(*command, "warplens placement TRACE|FILE.cu [OPTIONS] [-- ARGS...]");
   command->footer("  -- ARGS...                      the rest of the line: the program's own arguments\n\n"
                   "  warplens placement spmv.cu --gpu k80,a100 --search -- u 4096");

@@ -90,15 +90,18 @@ void declare_power(CLI::App& app, Action& chosen) {
   command->add_option("result", options->results, "results, as --format json writes them")
       ->required()
       ->type_name("RESULT...");
-  command->add_option("--gpu", options->gpu, "whose energies to take (default: those of the result's GPU)")
-      ->type_name("NAME");
+  auto* gpu =
+      command
+          ->add_option("--gpu", options->gpu, "whose energies to take (default: those of the result's GPU)")
+          ->type_name("NAME");
   auto* train = command
                     ->add_option("--train", options->train,
                                  "fit energies to measured powers, and print [power] of a GPU file: a table "
                                  "with the columns kernel\n"
                                  "(a regular expression) and watts, and perhaps use (fit or held back), "
                                  "microseconds, and events")
-                    ->type_name("CSV");
+                    ->type_name("CSV")
+                    ->excludes(gpu);
   command
       ->add_option("--prior", options->prior,
                    "what is known of energies before: the columns term, value, deviation")
@@ -110,6 +113,8 @@ void declare_power(CLI::App& app, Action& chosen) {
       ->needs(train);
   add_report_options(*command, options->format, options->output, "warplens-power/1");
   command->callback([options, &chosen] {
+    if (!options->train.empty() && options->format != "text")
+      throw CLI::ValidationError("--format", "--train prints a part of a GPU file, which is text");
     chosen = [options] {
       return options->train.empty() ? tell_and_print(*options) : train_and_print(*options);
     };

@@ -1,6 +1,7 @@
 // `warplens profile`, the main flow: instrument → build → run → model → report.
 
 #include "driver/commands/commands.h"
+#include "driver/help/groups.h"
 #include "driver/options.h"
 #include "driver/progress.h"
 #include "driver/stages/build_program.h"
@@ -60,20 +61,24 @@ void declare_profile(CLI::App& app, const std::vector<std::string>& rest, Action
       ->required()
       ->type_name("FILE.cu");
   add_source_options(*command, options->source);
+  add_output_options(*command, options->output);
+  add_quiet_option(*command, options->output.quiet);
   add_model_options(*command, options->model);
   add_registers_option(*command, options->model);
   add_trace_options(*command, options->trace);
-  add_output_options(*command, options->output);
-  command->add_flag("--no-probes", options->source.no_probes,
-                    "build and run it as it is, without a report (to compare)");
-  command->add_flag("--keep", options->keep, "leave the intermediate files in place and say where");
+  command
+      ->add_flag("--no-probes", options->source.no_probes,
+                 "build and run it as it is, without a report (to compare)")
+      ->group(help::runs_group);
+  command->add_flag("--keep", options->keep, "leave the intermediate files in place and say where")
+      ->group(help::rare_group);
   set_usage(*command, "warplens profile FILE.cu [FILE...] [OPTIONS] [--run ARGS...]");
   command->footer(
       "  --run ARGS...                   the rest of the line: the program's own arguments\n\n"
       "  warplens profile spmv.cu --gpu a100,h100-sxm --nvcc \"-O3 -Iinclude\" --run u 4096\n\n"
       "The program's output goes to stderr where the report goes to stdout, and stays on stdout with -o.");
   command->callback([options, &rest, &chosen] {
-    options->model.timeline |= options->output.format->shows_timeline;
+    choose_timeline(options->model, options->output.format->shows_timeline);
     chosen = [options, &rest] { return profile(*options, rest); };
   });
 }

@@ -38,10 +38,11 @@ void declare_run(CLI::App& app, const std::vector<std::string>& rest, Action& ch
   auto* command =
       app.add_subcommand("run", "run a program that was built with probes; model and report when it ends");
   auto options = std::make_shared<RunOptions>();
+  add_output_options(*command, options->output);
+  add_quiet_option(*command, options->output.quiet);
   add_model_options(*command, options->model);
   add_registers_option(*command, options->model);
   add_trace_options(*command, options->trace);
-  add_output_options(*command, options->output);
   set_usage(*command, "warplens run [OPTIONS] -- PROGRAM [ARGS...]");
   command->footer(
       "  -- PROGRAM ARGS...              what to run: a program that `warplens profile --keep` left, for "
@@ -50,7 +51,7 @@ void declare_run(CLI::App& app, const std::vector<std::string>& rest, Action& ch
   command->callback([options, &rest, &chosen] {
     if (rest.empty())
       throw CLI::RequiredError("-- PROGRAM");
-    options->model.timeline |= options->output.format->shows_timeline;
+    choose_timeline(options->model, options->output.format->shows_timeline);
     chosen = [options, &rest] { return run_and_report(*options, rest); };
   });
 }

@@ -1,6 +1,7 @@
 // `warplens sweep`: profiles a program in many configurations; `explain` says what their figures depend on.
 
 #include "driver/commands/commands.h"
+#include "driver/help/groups.h"
 #include "driver/options.h"
 #include "driver/progress.h"
 #include "driver/stages/build_program.h"
@@ -64,9 +65,16 @@ Expected<std::string> identity_of(const SweepOptions& options) {
   std::string all = fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n", version, options.run, options.program.nvcc,
                                 static_cast<int>(options.program.backend), options.model.seed,
                                 options.model.trials.value_or(0), options.trace.kernel);
-  all += fmt::format("{} {} {} {} {}\n", options.trace.launches.value_or(0), options.model.cold,
+  all += fmt::format("{} {} {} {} {} {}\n", options.trace.launches.value_or(0), options.model.cold,
                      options.model.without_clock, options.model.snapshot_blocks.value_or(0),
-                     options.trace.deterministic);
+                     options.trace.deterministic, options.trace.stop_when_traced);
+  const ModelOptions& model = options.model;
+  all += fmt::format("{} {} {} {} {} {} {} {} {} {}\n", model.policy ? int(*model.policy) : -1,
+                     model.placement, model.start, model.sm_clock_mhz.value_or(0), model.confidence.rate,
+                     model.confidence.latency, model.budget_seconds.value_or(0), model.timeline,
+                     model.timeline_bins.value_or(0), model.sharing);
+  for (const cpu::CheckName& check : cpu::check_names)
+    all += options.trace.checks.has(check.check) ? check.name : "-";
   for (const std::string& gpu : options.model.gpus)
     all += gpu + "\n";
   for (const std::string& file : options.program.files) {
@@ -229,11 +237,15 @@ void declare_sweep(CLI::App& app, Action& chosen) {
       ->type_name("FOLDER");
   add_model_options(*command, options->model);
   add_trace_options(*command, options->trace);
-  command->add_flag("-q,--quiet", options->quiet, "no progress on stderr");
+  command->remove_option(command->get_option("--trace")); // each configuration would overwrite the file
+  command->add_flag("-q,--quiet", options->quiet, "no progress on stderr")->group(help::printed_group);
   set_usage(*command, "warplens sweep FILE.cu [FILE...] --run ARGS --vary NAME=VALUES... -o FOLDER");
   command->footer(
       "  warplens sweep gemm.cu --gpu a100 --run '{n} {t}' --vary n=60:200:5 --vary t=8,16 -o sweep/");
-  command->callback([options, &chosen] { chosen = [options] { return sweep(*options); }; });
+  command->callback([options, &chosen] {
+    choose_timeline(options->model, false);
+    chosen = [options] { return sweep(*options); };
+  });
 }
 
 } // namespace warplens::driver

@@ -1,5 +1,6 @@
 #include "driver/help/command_tree.h"
 
+#include "driver/help/groups.h"
 #include "support/lines.h"
 
 #include <algorithm>
@@ -57,6 +58,7 @@ OptionText text_of(const CLI::Option& option) {
     text.value = value_of(option);
   }
   text.description = option.get_description();
+  text.group = option.get_group();
   text.words = words_of(option);
   return text;
 }
@@ -71,7 +73,12 @@ void add(const CLI::App& app, const std::string& name, std::vector<CommandText>&
     path += " " + name;
   command.usage = usage_of(app, path);
   for (const CLI::Option* option : app.get_options())
-    (option->get_positional() ? command.positionals : command.options).push_back(text_of(*option));
+    if (option->get_positional())
+      command.positionals.push_back(text_of(*option));
+  for (const std::string& group : groups_of(app))
+    for (const CLI::Option* option : app.get_options())
+      if (!option->get_positional() && option->get_group() == group)
+        command.options.push_back(text_of(*option));
   commands.push_back(std::move(command));
   for (const CLI::App* child : app.get_subcommands([](const CLI::App*) { return true; }))
     add(*child, name.empty() ? child->get_name() : name + " " + child->get_name(), commands);

@@ -11,13 +11,14 @@ struct OptionText {
   std::vector<std::string> names; ///< "-o", "--output"; of a positional one its name in the usage: "RESULT"
   std::string value;              ///< "FILE", or "NAME=text" with a default; empty: a flag
   std::string description;        ///< may have several lines
+  std::string group;              ///< the heading in --help
   std::vector<std::string> words; ///< the values that there are, if they are words
 };
 
 struct CommandText {
   std::string name; ///< "diff"; of a subcommand "trace dump"
   std::string summary, usage, footer;
-  std::vector<OptionText> positionals, options;
+  std::vector<OptionText> positionals, options; ///< options: by group, in the order of --help
 };
 
 /// Returns the program itself, then each command and subcommand, in the order of --help. `nvcc` has no

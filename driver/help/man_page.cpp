@@ -1,4 +1,5 @@
 #include "driver/help/formats.h"
+#include "driver/help/groups.h"
 #include "support/lines.h"
 
 #include <algorithm>
@@ -44,10 +45,14 @@ std::string options(const CommandText& command) {
   for (const OptionText& option : command.positionals)
     text += fmt::format(".TP\n.I {}\n{}", roff(fmt::format("{}", fmt::join(option.names, ", "))),
                         paragraph(option.description));
-  for (const OptionText& option : command.options)
+  std::string group = own_group;
+  for (const OptionText& option : command.options) {
+    if (option.group != group)
+      text += fmt::format(".PP\n.I {}:\n", roff(group = option.group));
     text += fmt::format(".TP\n.B {}{}\n{}", roff(fmt::format("{}", fmt::join(option.names, ", "))),
                         option.value.empty() ? "" : " \\fI" + roff(option.value) + "\\fR",
                         paragraph(option.description));
+  }
   return text;
 }
 

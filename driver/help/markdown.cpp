@@ -1,4 +1,5 @@
 #include "driver/help/formats.h"
+#include "driver/help/groups.h"
 
 #include <fmt/ranges.h>
 
@@ -41,8 +42,12 @@ std::string markdown(const std::vector<CommandText>& commands) {
     text += "\n| | |\n|---|---|\n";
     for (const OptionText& option : command.positionals)
       text += row(option);
-    for (const OptionText& option : command.options)
+    std::string group = own_group;
+    for (const OptionText& option : command.options) {
+      if (option.group != group)
+        text += fmt::format("| **{}** | |\n", group = option.group);
       text += row(option);
+    }
     if (!command.footer.empty())
       text += fmt::format("\n```\n{}\n```\n", command.footer);
   }

@@ -2,6 +2,7 @@
 
 #include "driver/arguments/checks.h"
 #include "driver/arguments/clang_arguments.h"
+#include "driver/help/groups.h"
 #include "driver/progress.h"
 #include "driver/stages/build.h"
 #include "driver/stages/instrument.h"
@@ -17,7 +18,7 @@ namespace {
 Backend chosen_backend(const SourceOptions& options, const TraceOptions& trace) {
   if (options.backend != Backend::automatic)
     return options.backend;
-  const bool needs_cpu = trace.checks.any() || trace.deterministic;
+  const bool needs_cpu = trace.checks.any() || trace.deterministic || trace.stop_when_traced;
   return gpu_present() && !needs_cpu ? Backend::gpu : Backend::cpu;
 }
 
@@ -93,6 +94,7 @@ Expected<std::filesystem::path> build(const BuildRequest& request, Backend backe
 } // namespace
 
 void add_source_options(CLI::App& command, SourceOptions& options) {
+  const help::GroupScope group(command, help::runs_group);
   command
       .add_option_function<std::string>(
           "--backend",
@@ -113,10 +115,15 @@ void add_source_options(CLI::App& command, SourceOptions& options) {
 Expected<std::filesystem::path> build_program(const SourceOptions& options, const TraceOptions& trace,
                                               const std::vector<model::Gpu>& gpus,
                                               const std::filesystem::path& directory, bool quiet) {
-  if (options.backend == Backend::gpu)
+  if (options.backend == Backend::gpu) {
     for (const cpu::CheckName& check : cpu::check_names)
       if (trace.checks.has(check.check))
         return fail("--{} works on the CPU back end{}", check.name, on_a_gpu(check.check));
+    for (const auto& [name, is_chosen] : {std::pair("--deterministic", trace.deterministic),
+                                          std::pair("--stop-when-traced", trace.stop_when_traced)})
+      if (is_chosen)
+        return fail("{} works on the CPU back end", name);
+  }
   TRY_LET(request, prepare(options, trace, gpus.front(), directory));
   const Backend backend = chosen_backend(options, trace);
   if (backend == Backend::cpu)

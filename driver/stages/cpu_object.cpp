@@ -271,7 +271,6 @@ Arguments words_of(const Halves& halves) {
                    halves.nvcc.output} +
          halves.clang_arguments + halves.nvcc.host_compiler + options_of(halves.source.checks);
 }
-}
 
 Expected<void> compile_both_halves(const CpuSource& source, const NvccArguments& nvcc,
                                    const Arguments& clang_arguments, const std::filesystem::path& object) {

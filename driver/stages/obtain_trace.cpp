@@ -4,12 +4,29 @@
 #include "driver/stages/run_program.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace warplens::driver {
 
 bool is_source(const std::string& file) {
   const std::string extension = std::filesystem::path(file).extension().string();
   return extension == ".cu" || extension == ".cpp" || extension == ".cc" || extension == ".c";
+}
+
+Expected<void> refuse_program_options(const SourceOptions& source, const TraceOptions& trace,
+                                      const std::vector<std::string>& program_arguments) {
+  const std::pair<const char*, bool> given[] = {{"--backend", source.backend != Backend::automatic},
+                                                {"--nvcc", !source.nvcc.empty()},
+                                                {"--launches", trace.launches.has_value()},
+                                                {"a check of the program", trace.checks.any()},
+                                                {"--deterministic", trace.deterministic},
+                                                {"--stop-when-traced", trace.stop_when_traced},
+                                                {"--trace", !trace.keep_trace.empty()},
+                                                {"an argument of the program", !program_arguments.empty()}};
+  for (const auto& [name, is_given] : given)
+    if (is_given)
+      return fail("{}: {} is a trace, and no program runs", name, source.files.front());
+  return {};
 }
 
 Expected<trace::Reader> obtain_trace(const SourceOptions& source, const TraceOptions& trace,

@@ -16,6 +16,10 @@ namespace warplens::driver {
 /// Returns whether the file is a source: by its name.
 bool is_source(const std::string& file);
 
+/// Returns an error if an option of building, running or tracing was given where all files are traces.
+Expected<void> refuse_program_options(const SourceOptions& source, const TraceOptions& trace,
+                                      const std::vector<std::string>& program_arguments);
+
 /// Opens the trace, or builds the sources, runs the program in the directory and opens the trace that it
 /// leaves. The trace stays where --trace says. The error says what failed, or that no kernel was launched.
 Expected<trace::Reader> obtain_trace(const SourceOptions& source, const TraceOptions& trace,

@@ -116,7 +116,7 @@ Expected<Result> simulate(const trace::Reader& trace, const std::vector<model::G
   const std::uint32_t max_trials = options.trials.value_or(options.without_clock ? 64 : 16);
   model_options.trials = max_trials;
   model_options.confidence = options.confidence;
-  model_options.timeline_bins = options.timeline ? options.timeline_bins : 0;
+  model_options.timeline_bins = options.timeline ? options.timeline_bins.value_or(default_timeline_bins) : 0;
   model_options.sharing = options.sharing;
   model_options.without_clock = options.without_clock;
   model_options.cold = options.cold;

@@ -8,8 +8,7 @@ using sass::AddressSpace;
 using sass::ExecutionUnit;
 using sass::InstructionClass;
 
-WarpStates::WarpStates(const Snapshot& snapshot, const TimedCode* code)
-    : first_site_(code == nullptr ? 0 : std::uint32_t(code->code().kernel.instructions.size())) {
+WarpStates::WarpStates(const Snapshot& snapshot, const TimedCode* code) {
   if (code != nullptr)
     for (const sass::Instruction& instruction : code->code().kernel.instructions)
       kinds_.push_back(kind_of(instruction.kind));

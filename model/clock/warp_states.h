@@ -14,11 +14,6 @@ public:
   /// `code`: that of the snapshot, or null where it has none.
   WarpStates(const Snapshot& snapshot, const TimedCode* code);
 
-  Place nowhere() const { return Place(counts_.size() - 1); } ///< of a warp that has ended
-  Place of_instruction(std::uint32_t number) const { return number; }
-  /// Returns the place of an access that has no instruction.
-  Place of_access(std::uint32_t site) const { return first_site_ + site; }
-
   void issued(Place at) { ++counts_[at].cycles[std::size_t(WarpState::selected)]; }
   /// Says that a warp waited to issue what is there, or, of a barrier and its end, after what is there.
   void waited(Place at, WarpState why, Cycle cycles) { counts_[at].cycles[std::size_t(why)] += cycles; }
@@ -42,8 +37,7 @@ private:
   static Kind kind_of(sass::InstructionClass instruction);
   static Kind kind_of(const SiteSummary& site);
 
-  std::uint32_t first_site_;
-  std::vector<Kind> kinds_; ///< by Place
+  std::vector<Kind> kinds_; ///< by Place: of instructions, of sites, and of a warp that has ended
   std::vector<StateCounts> counts_;
 };
 

@@ -7,8 +7,8 @@
 #include "model/cache/l2.h"
 #include "model/dram/dram.h"
 #include "model/gpu/gpu.h"
-#include "model/trial/chase.h"
 #include "test/catch.h"
+#include "test/model/chase.h"
 
 #include <fstream>
 #include <map>

@@ -1,6 +1,6 @@
 // Tables of profilers: the values in them, what is wrong with them, and tables damaged at random.
 
-#include "import/csv.h"
+#include "support/csv.h"
 #include "import/dashing.h"
 #include "import/kernel_counters.h"
 #include "support/files.h"

@@ -1,8 +1,8 @@
 // The model against latencies measured on real GPUs: a pointer chase at every working-set size of the
 // published curves. test/model/reference/README.md names their source.
+#include "chase.h"
 #include "evaluated.h"
 #include "model/clock/clocked_trial.h"
-#include "model/trial/chase.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 // Whole explanations: of data made by formula, of the authors' own study, and of nothing.
 
-#include "import/csv.h"
+#include "support/csv.h"
 #include "model/numeric/random.h"
 #include "significance/belief.h"
 #include "significance/compare.h"

@@ -31,7 +31,7 @@ TEST_CASE("Tables that are none") {
   CHECK(error_of("") == "a.csv: no row");
   CHECK(error_of("a,a\n") == "a.csv:1: each column needs a name of its own");
   CHECK(error_of("a,b\n1\n") == "a.csv:2: 1 cells, where the first row has 2");
-  CHECK(error_of("a\n\"1") == "a.csv:2: a quote that nothing closes");
+  CHECK(error_of("a\n\"1") == "a.csv: line 2: a quote is not closed");
   const auto table = CsvTable::parse("a\nmany\ninf\n", "a.csv");
   CHECK(table->number(0, "a").error().message == "a.csv:2: 'many' in column a is not a number");
   CHECK_FALSE(table->number(1, "a"));

@@ -1,4 +1,4 @@
-#include "model/trial/chase.h"
+#include "chase.h"
 
 #include "model/cache/l1.h"
 #include "model/gpu/slices.h"

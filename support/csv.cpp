@@ -1,8 +1,8 @@
-#include "import/csv.h"
+#include "support/csv.h"
 
 #include <algorithm>
 
-namespace warplens::import {
+namespace warplens {
 namespace {
 
 /// What bounds the memory that a hostile file takes: each field costs as much as some thirty bytes of text.
@@ -17,6 +17,12 @@ public:
   }
 
   bool at_end() const { return at_ >= text_.size(); }
+  bool begins_with(char character) const { return text_.substr(at_).starts_with(character); }
+
+  void skip_line() {
+    at_ = std::min(text_.find_first_of("\r\n", at_), text_.size());
+    skip_line_end();
+  }
 
   Expected<CsvRow> row() {
     CsvRow row;
@@ -75,9 +81,13 @@ private:
 
 } // namespace
 
-Expected<std::vector<CsvRow>> parse_csv(std::string_view text) {
+Expected<std::vector<CsvRow>> parse_csv(std::string_view text, CsvComments comments) {
   std::vector<CsvRow> rows;
   for (Reader reader(text); !reader.at_end();) {
+    if (comments == CsvComments::lines && reader.begins_with('#')) {
+      reader.skip_line();
+      continue;
+    }
     TRY_LET(row, reader.row());
     if (row->fields.size() > 1 || !row->fields[0].empty())
       rows.push_back(std::move(*row));
@@ -97,4 +107,4 @@ std::string csv_field(std::string_view text) {
   return quoted + '"';
 }
 
-} // namespace warplens::import
+} // namespace warplens
