@@ -1,7 +1,7 @@
 #include "import/dashing.h"
 
-#include "support/csv.h"
 #include "import/kernel_counters.h"
+#include "support/csv.h"
 
 #include <cmath>
 #include <limits>

@@ -1,8 +1,8 @@
 // Tables of profilers: the values in them, what is wrong with them, and tables damaged at random.
 
-#include "support/csv.h"
 #include "import/dashing.h"
 #include "import/kernel_counters.h"
+#include "support/csv.h"
 #include "support/files.h"
 #include "test/catch.h"
 

@@ -1,10 +1,10 @@
 // Whole explanations: of data made by formula, of the authors' own study, and of nothing.
 
-#include "support/csv.h"
 #include "model/numeric/random.h"
 #include "significance/belief.h"
 #include "significance/compare.h"
 #include "significance/explain.h"
+#include "support/csv.h"
 #include "test/catch.h"
 #include "test/significance/made_regions.h"
 
