@@ -76,7 +76,7 @@ double number(const std::string& text) {
 
 /// Reads a table of runs: config, target, counters.
 Region region_of_table(const std::string& file) {
-  const auto table = import::parse_csv(read_file(file).value()).value();
+  const auto table = parse_csv(read_file(file).value()).value();
   const auto column = [&](std::size_t j) {
     std::vector<double> values;
     for (std::size_t row = 1; row < table.size(); ++row)
@@ -347,8 +347,8 @@ TEST_CASE("more counters than runs: the directions that both share") {
 }
 
 TEST_CASE("the tool's oldest form of belief, on its own published figures") {
-  const auto errors = import::parse_csv(read_file(data_folder + "/nyx/nyx_rsm_res_err.csv").value()).value();
-  const auto published = import::parse_csv(read_file(data_folder + "/nyx/nyx_rsm.csv").value()).value();
+  const auto errors = parse_csv(read_file(data_folder + "/nyx/nyx_rsm_res_err.csv").value()).value();
+  const auto published = parse_csv(read_file(data_folder + "/nyx/nyx_rsm.csv").value()).value();
   REQUIRE(errors.size() == 20);
   std::size_t cells = 0;
   for (std::size_t row = 1; row < errors.size(); ++row) {
