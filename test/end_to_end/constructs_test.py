@@ -3,7 +3,7 @@
 import os
 import unittest
 
-from warplens_tool import KERNELS, main, warplens
+from warplens_tool import KERNELS, THOROUGH, main, warplens
 
 EXPECTED = [f"{name}: right" for name in ("half", "groups", "cub", "wrapping", "thrust")]
 
@@ -15,6 +15,7 @@ class Constructs(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.stdout.splitlines(), EXPECTED)
 
+    @unittest.skipUnless(THOROUGH, "takes long: check --all")
     def test_as_it_is(self):
         self.run_with("--no-probes")
 

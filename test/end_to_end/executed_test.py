@@ -54,6 +54,22 @@ class Executed(NvccCase):
                 self.assertEqual(len(body), 1)
                 self.assertEqual(counts[1] - counts[0], WARPS * 12 * body[0].total())
 
+    def test_the_listing_has_operands(self):
+        cubin = self.folder / "executed.cubin"
+        for architecture in ("sm_75", "sm_90", "sm_120"):
+            with self.subTest(architecture):
+                subprocess.run([REAL, f"-arch={architecture}", "-cubin", SOURCE, "-o", cubin], check=True)
+                done = warplens("inspect", "--operands", cubin)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(set(re.findall(r"(\d+) of them not known whole", done.stdout)), {"0"})
+                self.assertRegex(done.stdout, r"(?m)^    [0-9a-f]{4} (@!?U?P\d )?LDG\S* R\d+")
+                self.assertRegex(done.stdout, r"(?m)^    [0-9a-f]{4} EXIT")
+        damaged = self.folder / "damaged.cubin"
+        damaged.write_bytes(cubin.read_bytes()[:200])
+        done = warplens("inspect", "--operands", damaged)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertEqual(len(done.stderr.splitlines()), 1)
+
     def test_states_add_up_to_the_time_of_all_warps(self):
         for name, kernel in self.executed("a100", 5).items():
             with self.subTest(name):

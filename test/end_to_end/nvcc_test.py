@@ -11,7 +11,7 @@ import time
 
 import warplens_tool
 from nvcc_case import KERNEL, MAIN, REAL, NvccCase, kernels_of, run
-from warplens_tool import HERE, PROJECT
+from warplens_tool import HERE, PROJECT, THOROUGH
 
 CONSTRUCTS = HERE / "constructs"
 
@@ -356,6 +356,7 @@ int main() { hidden<<<1, 1>>>(nullptr); }
         self.assertNotIn("Building", done.stdout)  # the dependencies are right: a second build does nothing
         self.assert_probed(build / "program", source / "kernels/saxpy.cu", source / "kernels/sum.cu")
 
+    @unittest.skipUnless(THOROUGH, "takes long: check --all")
     def test_cmake_with_make(self):
         self.cmake_project("Unix Makefiles", f"-DCMAKE_CUDA_COMPILER={self.wrapper}")
 
@@ -385,6 +386,7 @@ int main() { hidden<<<1, 1>>>(nullptr); }
         self.nvcc("--strict", "-c", "a.cu", environment={"PATH": f"{script.parent}:{REAL.parent}:/usr/bin:/bin"})
         self.assert_probed("a.o", "a.cu")
 
+    @unittest.skipUnless(THOROUGH, "takes long: check --all")
     def test_cmake_with_a_launcher(self):
         self.cmake_project("Ninja", f"-DCMAKE_CUDA_COMPILER={REAL}", f"-DCMAKE_CUDA_COMPILER_LAUNCHER={warplens_tool.tool};nvcc")
 

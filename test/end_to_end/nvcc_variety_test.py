@@ -38,6 +38,7 @@ class Architectures(NvccCase):
 
 
 class Libraries(NvccCase):
+    @unittest.skipUnless(THOROUGH, "takes long: check --all")
     def test_cub_and_thrust(self):
         source = KERNELS / "constructs.cu"
         flags = ["--strict", "-std=c++17", "-arch=sm_80", source, "-o", "program"]
@@ -108,6 +109,7 @@ class Ccache(NvccCase):
 
 @unittest.skipUnless(shutil.which("clangd-19"), "clangd-19 is not installed")
 class Clangd(NvccCase):
+    @unittest.skipUnless(THOROUGH, "takes long: check --all")
     def test_compile_commands_of_the_toolkits_headers(self):
         for name in ("everything.cu", "kernels.cuh"):
             shutil.copy(HERE / "constructs" / name, self.folder)
