@@ -15,6 +15,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
+/// The digits of a key that name its folder: other folders beside those are not the cache's.
+constexpr std::size_t prefix_digits = 2;
+
 /// Returns this program's identity: another build of it may compile differently.
 const std::string& this_program() {
   static const std::string identity = content_hash(read_file("/proc/self/exe").value_or(""));
@@ -28,7 +31,7 @@ std::string ContentCache::key(std::string_view ingredients) {
 }
 
 fs::path ContentCache::path_of(const std::string& key) const {
-  return folder_ / key.substr(0, 2) / key.substr(2);
+  return folder_ / key.substr(0, prefix_digits) / key.substr(prefix_digits);
 }
 
 std::optional<std::string> ContentCache::find(const std::string& key) const {
@@ -74,6 +77,10 @@ void ContentCache::evict() const {
   std::error_code problem;
   for (fs::recursive_directory_iterator at(folder_, problem), end; !problem && at != end;
        at.increment(problem)) {
+    if (at.depth() == 0 && at->path().filename().native().size() != prefix_digits) { // not of this cache
+      at.disable_recursion_pending();
+      continue;
+    }
     std::error_code error; // another process may remove files, too
     if (!at->is_regular_file(error) || error)
       continue;

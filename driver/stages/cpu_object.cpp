@@ -258,9 +258,20 @@ Expected<void> make_halves(Halves& halves, const HalfFiles& files) {
   return write_file(files.module, halves.module);
 }
 
+/// Returns the processor's name and features, which device code is compiled for.
+std::string processor() {
+  const std::string all = read_file("/proc/cpuinfo").value_or("");
+  std::string text;
+  for (const char* field : {"model name", "flags", "Features", "CPU part"})
+    if (const auto at = all.find(field); at != all.npos)
+      text += all.substr(at, all.find('\n', at) - at);
+  return text;
+}
+
 /// Returns all that the objects of both halves depend on but the contents of files.
 Arguments words_of(const Halves& halves) {
   return Arguments{"halves",
+                   processor(),
                    halves.source.source.string(),
                    halves.source.original.string(),
                    halves.source.debugged ? "-G" : "",

@@ -131,7 +131,8 @@ std::vector<KernelCode> from_ptx(const MachineCodeRequest& request, const std::s
   const StageCache cache;
   const StageRun run{request.directory,
                      words,
-                     {programs / "nvcc", programs / "ptxas", program_in_path("gcc")},
+                     {programs / "nvcc", programs / "nvcc.profile", programs / "ptxas",
+                      programs / "../nvvm/bin/cicc", program_in_path("gcc")},
                      searched_folders(request.source, request.nvcc.preprocessing)};
   if (cache.restore(run).empty()) {
     const fs::path dependencies = request.directory / fmt::format("code_{}.d", architecture);

@@ -73,6 +73,9 @@ void collect_traces(const RunRequest& request) {
     with_launches.push_back(files.begin()->second);
   for (std::size_t i = 0; i < with_launches.size(); ++i)
     std::filesystem::rename(with_launches[i], trace_of_process(request.trace, i), error);
+  // An earlier run's trace behind these would pass for this one's.
+  std::filesystem::remove(trace_of_process(request.trace, std::max<std::size_t>(1, with_launches.size())),
+                          error);
   std::filesystem::remove_all(folder, error);
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdlib>
 #include <fmt/format.h>
 #include <map>
@@ -20,6 +21,9 @@ namespace fs = std::filesystem;
 
 /// Stands for a run's own folder. No path that a compiler prints begins so.
 constexpr std::string_view own_folder = "\x01own-folder";
+
+/// Linux marks files with the time of its last timer tick, which may be that long ago.
+constexpr std::chrono::milliseconds clock_step{10};
 
 /// The runs of one stage that are kept, the latest first: they differ in what the files held.
 constexpr std::size_t max_variants = 16;
@@ -51,7 +55,8 @@ std::string key_of(const StageRun& run) {
     add(identity_of(program));
   // Compilers look for headers by these variables, and by their folder. (GCC's manual, "Environment Variables
   // Affecting GCC".)
-  for (const char* name : {"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "SOURCE_DATE_EPOCH", "PATH"})
+  for (const char* name :
+       {"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "SOURCE_DATE_EPOCH", "PATH", "NVCC_CCBIN"})
     if (const char* value = std::getenv(name))
       add(fmt::format("{}={}", name, value));
   std::error_code ignored;
@@ -59,10 +64,15 @@ std::string key_of(const StageRun& run) {
   return ContentCache::key("stage\n" + text);
 }
 
-bool depends_on_time(const fs::path& file, std::string_view content) {
-  if (file.string().starts_with("/usr/"))
-    return false;
-  constexpr auto words = std::to_array<std::string_view>({"__DATE__", "__TIME__", "__TIMESTAMP__"});
+bool is_of_system(const fs::path& file) {
+  const std::string name = file.lexically_normal().string();
+  return name.starts_with("/usr/include/") || name.starts_with("/usr/lib/");
+}
+
+/// Returns whether the text names what no dependency tells: the time, or bytes that the assembler reads.
+bool depends_on_more(std::string_view content) {
+  constexpr auto words =
+      std::to_array<std::string_view>({"__DATE__", "__TIME__", "__TIMESTAMP__", ".incbin"});
   return std::ranges::any_of(words,
                              [&](std::string_view word) { return content.find(word) != content.npos; });
 }
@@ -142,13 +152,24 @@ void StageCache::keep(const StageRun& run, const std::vector<fs::path>& read,
                       const std::vector<fs::path>& outputs) const {
   if (!cache_.enabled() || read.empty())
     return;
+  if (std::ranges::any_of(run.words, depends_on_more))
+    return;
+  // A quoted header is searched beside the file that includes it, before all folders.
+  std::vector<fs::path> searched;
+  for (const fs::path& file : read)
+    if (!is_of_system(file) && std::ranges::find(searched, file.parent_path()) == searched.end())
+      searched.push_back(file.parent_path());
+  searched.insert(searched.end(), run.searched.begin(), run.searched.end());
   nlohmann::json variant{{"read", nlohmann::json::object()}, {"absent", nlohmann::json::array()}};
   for (const fs::path& file : read) {
     const auto content = read_file(file);
-    if (!content || depends_on_time(file, *content))
+    std::error_code unknown;
+    const bool is_own = file.string().starts_with(run.folder.string());
+    if (!content || (!is_own && fs::last_write_time(file, unknown) > run.begun - clock_step) ||
+        (!is_of_system(file) && depends_on_more(*content)))
       return;
     variant["read"][replaced(file.string(), run.folder.string(), own_folder)] = content_hash(*content);
-    for (const std::string& place : earlier_places(file, run.searched))
+    for (const std::string& place : earlier_places(file, searched))
       variant["absent"].push_back(place);
   }
   nlohmann::json contents = nlohmann::json::object();
@@ -212,15 +233,15 @@ MakeRule read_rule(const fs::path& file) {
 std::vector<fs::path> searched_folders(const fs::path& source, const std::vector<std::string>& arguments) {
   std::error_code ignored; // a removed current folder leaves the name as it is
   std::vector<fs::path> folders{fs::absolute(source, ignored).parent_path()};
-  for (auto word = arguments.begin(); word != arguments.end(); ++word)
-    for (const std::string_view option : {"-isystem", "-iquote", "-I"}) {
+  for (const std::string_view option :
+       {"-iquote", "-I", "-isystem", "-idirafter"}) // as compilers search them
+    for (auto word = arguments.begin(); word != arguments.end(); ++word) {
       if (!word->starts_with(option))
         continue;
       if (*word != option)
         folders.emplace_back(word->substr(option.size()));
       else if (word + 1 != arguments.end())
         folders.emplace_back(*++word);
-      break;
     }
   return folders;
 }

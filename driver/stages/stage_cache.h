@@ -20,11 +20,13 @@ struct StageRun {
   /// earlier one than that from which it was read makes another run.
   std::vector<std::filesystem::path> searched;
   bool outputs_are_text = false;
+  /// A file that changed later may not be what the compilers read.
+  std::filesystem::file_time_type begun = std::filesystem::file_time_type::clock::now();
 };
 
 /// The cache of stages, as ccache's direct mode works: for each run the files that it read with the hashes of
-/// their contents, and its outputs. Runs that read a file with __DATE__, __TIME__ or __TIMESTAMP__ are not
-/// kept.
+/// their contents, and its outputs. Not kept are runs that depend on more than that (__DATE__, __TIME__,
+/// __TIMESTAMP__, .incbin), or on a file that changed while they ran.
 class StageCache {
 public:
   /// Uses the folder of cache_folder().

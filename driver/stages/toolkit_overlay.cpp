@@ -71,8 +71,9 @@ Expected<fs::path> toolkit_overlay(const Toolkit& toolkit) {
     const auto root = fs::canonical(toolkit.root);
     const auto identity = root.string() + '\n' + resources().libraries.string() + '\n' + version;
     const auto overlay = cache / fmt::format("toolkit-{:016x}", stable_hash(identity));
-    if (fs::exists(overlay))
+    if (fs::exists(overlay / "lib/libcudart_static.a"))
       return overlay;
+    fs::remove_all(overlay); // it was damaged
     // Another process may do the same: the first to name its folder so wins.
     const auto made = cache / fmt::format("toolkit-{}.new", getpid());
     fs::remove_all(made);

@@ -128,7 +128,11 @@ Recorder& Recorder::instance() {
         state->enabled = true;
       }
     // A handler of fork(), since every launch asks, and getpid() is a system call.
-    pthread_atfork(nullptr, nullptr, [] { instance().go_on_in_child(); });
+    pthread_atfork([] { instance().state_->mutex.lock(); }, [] { instance().state_->mutex.unlock(); },
+                   [] {
+                     instance().state_->mutex.unlock();
+                     instance().go_on_in_child();
+                   });
     return new Recorder(std::move(state));
   }();
   static const int registered =

@@ -4,6 +4,7 @@
 #include "support/temporary.h"
 #include "test/catch.h"
 
+#include <chrono>
 #include <cstdlib>
 
 using namespace warplens;
@@ -34,7 +35,8 @@ struct Project {
             {"stage", option, (root / folder / "in").string()},
             {},
             {root, root / "early", root / "late"},
-            true};
+            true,
+            fs::file_time_type::clock::now() + std::chrono::hours(1)}; // after all that the test writes
   }
   /// Keeps a run in the folder `first` whose output names that folder.
   void keep_first() const {
@@ -80,6 +82,28 @@ TEST_CASE("A header that appears where it is searched earlier makes another run"
   CHECK_FALSE(project.is_restored());
 }
 
+TEST_CASE("A file that changes while the compilers run is not kept as what they read") {
+  const Project project;
+  auto run = project.run("first");
+  run.begun = fs::file_time_type::clock::now() - std::chrono::minutes(1);
+  Project::write(project.root / "first/out", "made");
+  StageCache().keep(run, {project.source, project.header}, {project.root / "first/out"});
+  CHECK_FALSE(project.is_restored());
+}
+
+TEST_CASE("A header that appears beside the one that includes it makes another run") {
+  const Project project;
+  const auto other = project.root / "deep/other.h";
+  fs::create_directories(other.parent_path());
+  Project::write(other, "#include \"h.h\"");
+  Project::write(project.root / "first/out", "made");
+  StageCache().keep(project.run("first"), {project.source, other, project.header},
+                    {project.root / "first/out"});
+  CHECK(project.is_restored());
+  Project::write(project.root / "deep/h.h", "header");
+  CHECK_FALSE(project.is_restored());
+}
+
 TEST_CASE("A compiler that changes makes another run") {
   const Project project;
   const auto compiler = project.root / "compiler";
@@ -96,9 +120,11 @@ TEST_CASE("A compiler that changes makes another run") {
 TEST_CASE("What depends on the time of day is not kept, nor what nothing is known of, nor anything without a "
           "cache") {
   const Project project;
-  Project::write(project.header, "int built = __TIME__[0];");
-  project.keep_first();
-  CHECK_FALSE(project.is_restored());
+  for (const char* text : {"int built = __TIME__[0];", "asm(\".incbin \\\"table\\\"\");"}) {
+    Project::write(project.header, text);
+    project.keep_first();
+    CHECK_FALSE(project.is_restored());
+  }
   StageCache().keep(project.run("first"), {}, {project.root / "first/sub/out"});
   CHECK_FALSE(project.is_restored());
   Project::write(project.header, "header");
@@ -131,5 +157,5 @@ TEST_CASE("A rule for make is read as compilers write it") {
 TEST_CASE("Headers are searched beside the source, then in the folders of the arguments") {
   const std::vector<std::string> arguments{"-Ione", "-DX", "-isystem", "two", "-iquote", "three"};
   CHECK(driver::searched_folders("/src/a.cu", arguments) ==
-        std::vector<fs::path>{"/src", "one", "two", "three"});
+        std::vector<fs::path>{"/src", "three", "one", "two"});
 }

@@ -3,6 +3,7 @@
 import os
 import pathlib
 import tempfile
+import time
 import unittest
 
 import warplens_tool
@@ -26,11 +27,18 @@ class StageCache(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
         self.cache = self.folder / "cache"
-        (self.folder / "a.cu").write_text(SOURCE)
+        self.write("a.cu", SOURCE)
         self.write_header("2.0f")
 
+    def write(self, name, text):
+        """A file that changed just now may have changed while the compilers ran, so that the run is not kept."""
+        path = self.folder / name
+        path.write_text(text)
+        long_ago = time.time() - 60
+        os.utime(path, (long_ago, long_ago))
+
     def write_header(self, scale):
-        (self.folder / "scale.h").write_text(f"#define SCALE {scale}\n")
+        self.write("scale.h", f"#define SCALE {scale}\n")
 
     def result(self, *options):
         output = self.folder / "result.csv"
