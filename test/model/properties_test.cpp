@@ -60,7 +60,7 @@ model::Gpu with_policies(unsigned combination) {
 }
 constexpr unsigned combinations = 2 * 2 * 2 * 2 * 2 * 2 * 2 * 2 * 3 * 2 * 2 * 2 * 2;
 /// From one combination to the next: `check` takes every fifth, among which all pairs of choices are.
-const unsigned stride = test::is_thorough() ? 1 : 5;
+const unsigned combination_step = test::is_thorough() ? 1 : 5;
 
 /// Makes accesses of every kind by warps of unequal length.
 MadeTrace anything(std::uint32_t seed, unsigned blocks, unsigned longest) {
@@ -163,7 +163,7 @@ TEST_CASE("Requests are hits and misses at each level, and bytes add up, whateve
   const model::Snapshot snapshots[] = {decoded(anything(1, 30, 12)), decoded(anything(2, 13, 25), as_fermi),
                                        decoded(anything(3, 40, 6), as_kepler)};
   unsigned wrong = 0, first_wrong = 0;
-  for (unsigned combination = 0; combination < combinations; combination += stride) {
+  for (unsigned combination = 0; combination < combinations; combination += combination_step) {
     const model::Gpu gpu = with_policies(combination);
     const model::Snapshot& snapshot = snapshots[combination % 3];
     Sums sums;
@@ -252,7 +252,7 @@ TEST_CASE("More ways, and more capacity, never hit less under LRU") {
   // Less than a round of a trial: the order of requests is drawn before any outcome is known, so that each
   // trace is replayed in the same order by all sizes.
   const model::Snapshot snapshot = decoded(anything(4, 40, 12));
-  for (unsigned combination = 0; combination < combinations; combination += stride) {
+  for (unsigned combination = 0; combination < combinations; combination += combination_step) {
     const model::Gpu on = with_policies(combination);
     if (on.dram.queue != model::DramQueue::batch || on.dram.channel_index != model::DramIndex::modulo ||
         on.schedule.placement != model::BlockPlacement::random)

@@ -37,12 +37,12 @@ TEST_CASE("codes that differ by architecture") {
 }
 
 TEST_CASE("a bit that nothing explains makes an instruction unknown") {
-  const Word add{0x0000000407077210, 0x000fe20007ffe0ff};
-  REQUIRE(decode_operands(add, 0, 80).is_known());
-  const Operands changed = decode_operands({add.low, add.high | std::uint64_t{1} << 31}, 0, 80);
+  const Word iadd3{0x0000000407077210, 0x000fe20007ffe0ff};
+  REQUIRE(decode_operands(iadd3, 0, 80).is_known());
+  const Operands changed = decode_operands({iadd3.low, iadd3.high | std::uint64_t{1} << 31}, 0, 80);
   CHECK_FALSE(changed.is_known());
   CHECK(changed.unread.high == std::uint64_t{1} << 31);
-  CHECK(listed(add.low, add.high | std::uint64_t{1} << 31) == "IADD3 R7, R7, R4, RZ ? 0x0 0x80000000");
+  CHECK(listed(iadd3.low, iadd3.high | std::uint64_t{1} << 31) == "IADD3 R7, R7, R4, RZ ? 0x0 0x80000000");
   CHECK(listed(0x00000004070770f0, 0) == "? 0x00000004070770f0 0x0000000000000000");
 }
 
