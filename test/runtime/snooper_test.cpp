@@ -116,12 +116,13 @@ TEST_CASE("Several threads of the snooper each drain the rings of their parts, i
   Fixture fixture;
   constexpr std::uint32_t blocks = 7;
   fixture.use_buffers(blocks);
-  const auto [parts, threads] = GENERATE(std::pair(3u, 3u), std::pair(5u, 2u), std::pair(1u, 1u));
+  const std::pair chosen = GENERATE(std::pair(3u, 3u), std::pair(5u, 2u), std::pair(1u, 1u));
+  const std::uint32_t parts = chosen.first, threads = chosen.second;
   std::uint64_t next[blocks] = {};
   std::atomic<std::uint64_t> out_of_order = 0, in_wrong_part = 0;
   auto sink = fixture.sink();
-  sink.append = [&, parts = parts](std::uint32_t part, std::uint64_t block, std::uint32_t,
-                                   std::span<const trace::WarpAccess> accesses) {
+  sink.append = [&](std::uint32_t part, std::uint64_t block, std::uint32_t,
+                    std::span<const trace::WarpAccess> accesses) {
     in_wrong_part += block % parts != part;
     for (const trace::WarpAccess& access : accesses)
       out_of_order += access.site != ++next[block];
