@@ -8,6 +8,7 @@ import re
 import shutil
 import tempfile
 import time
+import unittest
 
 import warplens_tool
 from nvcc_case import KERNEL, MAIN, REAL, NvccCase, kernels_of, run
