@@ -97,22 +97,21 @@ std::vector<fs::path> compile_ptx(const MachineCodeRequest& request, const std::
                  "-x", "cu", request.source.string(), "-o", ptx.string()}) ||
       (request.nvcc.relocatable && calls_other_files(ptx)))
     return {};
-  const auto assemble = [&](const std::string& binary) -> Expected<std::string> {
+  const auto assemble = [&](const std::string& binary) -> Expected<void> {
     const auto [cubin, log] = assembled(request, architecture, binary);
     // The input has no -x option: the file is PTX.
     TRY_LET(output,
             run_nvcc(request, {"-cubin", "-lineinfo",
                                fmt::format("-gencode=arch=compute_{},code=sm_{}", architecture, binary),
                                "-Xptxas", "-v", ptx.string(), "-o", cubin.string()}));
-    TRY(write_file(log, *output));
-    return output;
+    return write_file(log, *output);
   };
-  std::map<std::string, std::future<Expected<std::string>>> running;
+  std::map<std::string, std::future<Expected<void>>> running;
   for (const auto& entry : binaries)
     running.emplace(entry.first, std::async(std::launch::async, assemble, entry.first));
   std::vector<fs::path> files;
-  for (auto& [binary, output] : running)
-    if (output.get()) {
+  for (auto& [binary, assembled_binary] : running)
+    if (assembled_binary.get()) {
       const auto [cubin, log] = assembled(request, architecture, binary);
       files.insert(files.end(), {cubin, log});
     }

@@ -92,4 +92,15 @@ inline model::Gpu gpu(const std::string& id) {
   return *loaded;
 }
 
+/// A GPU of two SMs with 64 threads each, whose L2 small snapshots fill at once.
+inline model::Gpu tiny() {
+  model::Gpu on = gpu("v100");
+  on.sms = 2;
+  on.max_threads_per_sm = 64;
+  on.max_blocks_per_sm = 2;
+  on.l2_bytes = 8192;
+  on.l2.ways = 4;
+  return on;
+}
+
 } // namespace warplens::test

@@ -13,19 +13,9 @@
 using namespace warplens;
 using test::gpu;
 using test::MadeTrace;
+using test::tiny;
 
 namespace {
-
-/// A GPU of two SMs with 64 threads each, whose L2 such snapshots fill at once.
-model::Gpu tiny() {
-  model::Gpu on = gpu("v100");
-  on.sms = 2;
-  on.max_threads_per_sm = 64;
-  on.max_blocks_per_sm = 2;
-  on.l2_bytes = 8192;
-  on.l2.ways = 4;
-  return on;
-}
 
 /// Returns the JSON of each GPU's kernel, all from the one trace.
 std::vector<std::string> evaluated(const trace::Reader& trace, const std::vector<model::Gpu>& gpus,

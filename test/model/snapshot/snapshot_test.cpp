@@ -9,6 +9,7 @@
 using namespace warplens;
 using test::gpu;
 using test::MadeTrace;
+using test::tiny;
 
 namespace {
 
@@ -20,17 +21,6 @@ MadeTrace loads(std::uint64_t blocks, std::uint64_t each) {
     for (std::uint64_t i = 0; i < each; ++i)
       made.access(block, 0, load, 4, [=](unsigned) { return (block * each + i) * 128; }, 1);
   return made;
-}
-
-/// A GPU of two SMs with 64 threads each, whose L2 such snapshots fill at once.
-model::Gpu tiny() {
-  model::Gpu on = gpu("v100");
-  on.sms = 2;
-  on.max_threads_per_sm = 64;
-  on.max_blocks_per_sm = 2;
-  on.l2_bytes = 8192;
-  on.l2.ways = 4;
-  return on;
 }
 
 } // namespace
