@@ -1,4 +1,4 @@
-// What a kernel and a program are decoded to, for the component's own files.
+// The decoded form of a kernel and of a program, for the component's own files.
 #pragma once
 
 #include "machine/operation.h"

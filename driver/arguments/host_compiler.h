@@ -1,4 +1,4 @@
-// What the host compiler of -ccbin adds to a command line by itself, as MPI's wrappers do.
+// Asks the host compiler of -ccbin for the folders that it adds by itself, as MPI's wrappers do.
 #pragma once
 
 #include <string>

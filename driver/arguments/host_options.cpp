@@ -501,7 +501,7 @@ constexpr std::string_view of_gccs_optimiser[] = {
     "-mpartial-vector-fp-math",
 };
 
-/// What Clang does anyway, or never does, and has no option for.
+/// Options for what Clang always does, or never does, and therefore lacks as an option.
 constexpr std::string_view granted[] = {
     "-fbuiltin",
     "-fno-extended-identifiers",
