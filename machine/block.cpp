@@ -103,8 +103,10 @@ LaunchState prepare(const Program& program, const Kernel& kernel, const Launch& 
     addresses.push_back(
         bound.value_or(reinterpret_cast<std::uintptr_t>(image.private_image) + image.places[i].offset));
     const std::uint64_t offset = image.places[i].offset;
-    if (variable.is_constant && bound && offset + variable.bytes <= state.bank3.size())
+    if (variable.is_constant && bound && offset + variable.bytes <= state.bank3.size()) {
       memory.copy_from(*bound, std::span(state.bank3).subspan(offset, variable.bytes));
+      state.bound_constants.push_back({offset, variable.bytes, *bound});
+    }
   }
   state.bank4 = image.bank4;
   relocate(state.bank4, image.of_bank4, image, addresses);

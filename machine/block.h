@@ -5,9 +5,6 @@
 
 namespace warplens::machine {
 
-/// Returns the bytes of each thread's local memory.
-std::uint32_t stack_bytes(const Kernel& kernel, const Launch& launch);
-
 /// Fills the banks of constants, and the rows of those that are operands.
 LaunchState prepare(const Program& program, const Kernel& kernel, const Launch& launch, Memory& memory,
                     Sink* sink);

@@ -1,6 +1,7 @@
 // The decoded form of a kernel and of a program, for the component's own files.
 #pragma once
 
+#include "machine/launch.h"
 #include "machine/operation.h"
 #include "machine/program.h"
 #include "sass/bits.h"
@@ -51,8 +52,6 @@ struct Code {
 /// word zero.
 inline constexpr std::uint64_t text_stride = std::uint64_t{1} << 24;
 inline constexpr std::uint64_t builtin_address = std::uint64_t{1} << 48;
-inline constexpr std::uint64_t shared_window = 0x7000'0000'0000'0000;
-inline constexpr std::uint64_t local_window = 0x7100'0000'0000'0000;
 
 /// Functions that are not in the cubin, by the order of their addresses.
 enum class Builtin : std::uint8_t { vprintf, malloc, free, assert_fail, unknown };

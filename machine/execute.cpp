@@ -94,6 +94,10 @@ private:
       if (warp.executed >= options_.instruction_limit && warp.state != Warp::State::done)
         return warp.stop(Outcome::Kind::limit_reached,
                          fmt::format("a warp executed {} instructions, the most that it may", warp.executed));
+      if (warp.executed >= warp.refresh_at) {
+        launch_.memory->refresh();
+        warp.refresh_at *= 2;
+      }
       if (warp.executed >= end && warp.state == Warp::State::ready) {
         rotate_splits(warp, false);
         return;
@@ -105,6 +109,8 @@ private:
 
   void observe(Warp& warp, const Operation& o, Mask lanes) {
     const Operands& x = *o.operands;
+    if (x.opcode == Opcode::ldc)
+      return observe_constant(warp, o, lanes);
     std::array<std::uint64_t, lane_count> addresses;
     compute_addresses(warp, o, addresses);
     Access access{.instruction = warp.pc,
@@ -140,8 +146,25 @@ private:
       addresses[lane] = warp.row(o.c)[lane] + static_cast<std::uint32_t>(x.second_offset);
     access.lanes = lanes;
     access.space = sass::Space::shared;
-    access.is_store = true;
+    access.is_store = access.stores_copy = true;
     launch_.sink->on_access(id, access);
+  }
+
+  /// Loads from the banks of parameters and literals are operands, not accesses to memory of the program's.
+  void observe_constant(const Warp& warp, const Operation& o, Mask lanes) {
+    constexpr std::uint8_t variables_bank = 3;
+    if (o.operands->b.bank != variables_bank || o.operands->destination_uniform)
+      return;
+    std::array<std::uint64_t, lane_count> addresses{};
+    for (Mask left = lanes; left != 0; left &= left - 1)
+      addresses[first_lane(left)] = launch_.address_of_constant(
+          (warp.row(o.a)[first_lane(left)] + static_cast<std::uint32_t>(o.offset)) & 0xffff);
+    const Access constant{.instruction = warp.pc,
+                          .lanes = lanes,
+                          .bytes = o.operands->bytes,
+                          .is_constant = true,
+                          .addresses = addresses};
+    launch_.sink->on_access({warp.block->index, warp.index}, constant);
   }
 
   /// Executes the instruction that ends a run. Guards that are false leave nothing to do but to go on.
@@ -438,6 +461,8 @@ private:
     barrier.all = barrier.all && votes == lanes;
     barrier.any = barrier.any || votes != 0;
     barrier.expected = threads;
+    if (launch_.sink)
+      launch_.sink->on_barrier({block.index, warp.index}, warp.pc, lanes);
     if (x.function == 2)
       barrier.reduction = x.type;
     ++warp.pc;

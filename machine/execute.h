@@ -27,6 +27,8 @@ struct Access {
   std::uint8_t bytes = 0; ///< per lane
   bool is_store = false;
   bool is_atomic = false;
+  bool stores_copy = false;     ///< it is the store of a copy to shared memory, whose load came before
+  bool is_constant = false;     ///< it reads a `__constant__` variable; addresses that none has are 0
   std::uint32_t bulk_bytes = 0; ///< of a copy of many bytes: how many, from the first lane's address on
   /// The lanes' addresses: in their space, of local memory within each thread's. Generic addresses of shared
   /// and local memory keep their windows.
@@ -40,6 +42,8 @@ public:
   /// A warp has executed `count` instructions, one after the other, with these lanes active.
   virtual void on_run(WarpId warp, std::uint32_t first, std::uint32_t count, Mask active) = 0;
   virtual void on_access(WarpId warp, const Access& access) = 0;
+  /// Lanes of a warp arrive at a barrier of their block by this instruction, the last of the run before.
+  virtual void on_barrier(WarpId /*warp*/, std::uint32_t /*instruction*/, Mask /*lanes*/) {}
 };
 
 struct Outcome {
@@ -61,6 +65,9 @@ struct Outcome {
 
   bool is_finished() const { return kind == Kind::finished; }
 };
+
+/// Returns the bytes of each thread's local memory.
+std::uint32_t stack_bytes(const Kernel& kernel, const Launch& launch);
 
 /// Executes blocks, by their index in the grid (x first), in this order. Each sees what those before it wrote
 /// to the memory. Without a sink nothing is observed, at no cost.

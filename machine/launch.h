@@ -18,6 +18,11 @@ struct Dimensions {
   std::uint64_t count() const { return std::uint64_t{x} * y * z; }
 };
 
+/// Where generic addresses of shared and of local memory lie, for 2^56 bytes each: no program has memory
+/// there.
+inline constexpr std::uint64_t shared_window = 0x7000'0000'0000'0000;
+inline constexpr std::uint64_t local_window = 0x7100'0000'0000'0000;
+
 /// Which side of a branch runs first where the lanes of a warp part. Hardware's order is not documented.
 enum class BranchOrder : std::uint8_t { fall_through_first, taken_first };
 

@@ -116,6 +116,21 @@ std::size_t Memory::written_pages() const {
   return count;
 }
 
+void Memory::refresh() {
+  for (const std::unique_ptr<Part>& part : parts_)
+    for (const std::size_t index : part->copied) {
+      Page& page = *part->pages[index];
+      for (std::size_t word = 0; word < words; ++word) {
+        if ((page.written[word / 32] >> (word % 32) & 1) != 0)
+          continue;
+        const std::uint64_t address = (part->first_page + index) * page_bytes + 4 * word;
+        const std::uint64_t offset = address - part->range.address;
+        if (offset < part->range.bytes && part->range.bytes - offset >= 4)
+          std::memcpy(page.bytes.data() + 4 * word, part->range.host + offset, 4);
+      }
+    }
+}
+
 void Memory::discard() {
   for (const std::unique_ptr<Part>& part : parts_) {
     for (const std::size_t index : part->copied)

@@ -72,6 +72,9 @@ public:
   void for_each_written_word(const WordVisitor& f) const;
   /// Returns the number of pages that were written.
   std::size_t written_pages() const;
+  /// Reads again what the launch has not written, of pages of which it has written a part: others may have
+  /// changed it, for which the launch may be waiting.
+  void refresh();
   /// Forgets what was written.
   void discard();
 

@@ -210,7 +210,7 @@ private:
       o.target += static_cast<std::uint32_t>(x.target / instruction_bytes);
       return;
     }
-    if (is_memory(x.opcode))
+    if (is_memory(x.opcode) || (x.opcode == Opcode::ldc && !x.uniform_datapath))
       o.kind = OperationKind::memory;
     if (x.opcode == Opcode::lepc) {
       o.kind = OperationKind::control;
@@ -550,6 +550,20 @@ std::uint32_t Kernel::instruction_count() const {
 std::uint32_t Kernel::address_of(std::uint32_t instruction) const {
   const CodeSection* section = code_->section_of(instruction);
   return section ? (instruction - section->begin) * instruction_bytes : 0;
+}
+
+std::vector<Kernel::Section> Kernel::sections() const {
+  std::vector<Section> sections;
+  for (const CodeSection& section : code_->sections)
+    sections.push_back({section.name, section.begin, section.end});
+  return sections;
+}
+
+bool Kernel::is_atomic(std::uint32_t instruction) const {
+  if (instruction >= code_->operands.size())
+    return false;
+  const Opcode opcode = code_->operands[instruction].opcode;
+  return opcode == Opcode::atom || opcode == Opcode::atom_cas || opcode == Opcode::atoms_popc_inc;
 }
 
 std::string Kernel::listing_of(std::uint32_t instruction) const {

@@ -42,6 +42,15 @@ public:
   std::uint32_t instruction_count() const;
   /// Returns an instruction's address in its section: 16 bytes for each.
   std::uint32_t address_of(std::uint32_t instruction) const;
+  /// The instructions of a function that the kernel is made of, or may call by its address.
+  struct Section {
+    std::string name;                 ///< mangled
+    std::uint32_t begin = 0, end = 0; ///< numbers of instructions
+  };
+  /// Returns the sections, the kernel's own first.
+  std::vector<Section> sections() const;
+  /// Returns whether the instruction is an atomic operation on memory.
+  bool is_atomic(std::uint32_t instruction) const;
   /// Returns the instruction as a listing has it.
   std::string listing_of(std::uint32_t instruction) const;
 

@@ -38,6 +38,8 @@ struct Warp {
   Mask active = 0, alive = 0;
   std::uint32_t pc = 0;
   std::uint64_t executed = 0, lanes_executed = 0;
+  /// The executed instructions after which it may be waiting for what other blocks write (Memory::refresh).
+  std::uint64_t refresh_at = 1u << 17;
   State state = State::ready;
   std::vector<Split> ready;
   std::vector<Waiting> waiting;
@@ -115,7 +117,19 @@ struct LaunchState {
   std::vector<std::vector<std::byte>> bank2; ///< by the code's sections
   std::uint32_t cluster_blocks = 1;
   std::uint32_t local_bytes = 0; ///< per thread
+  /// A variable of bank 3 that lies in the memory of the launch.
+  struct BoundConstant {
+    std::uint64_t offset = 0, bytes = 0, address = 0;
+  };
+  std::vector<BoundConstant> bound_constants;
 
+  /// Returns the address in memory of an offset in bank 3; 0 if it has none.
+  std::uint64_t address_of_constant(std::uint64_t offset) const {
+    for (const BoundConstant& constant : bound_constants)
+      if (offset - constant.offset < constant.bytes)
+        return constant.address + (offset - constant.offset);
+    return 0;
+  }
   std::span<const std::byte> bank(std::uint32_t number, std::uint32_t section) const {
     switch (number) {
     case 0: return bank0;

@@ -2,6 +2,7 @@
 
 #include "model/gpu/occupancy.h"
 #include "model/snapshot/coarsen.h"
+#include "model/snapshot/decode_executed.h"
 #include "model/snapshot/follow_code.h"
 #include "model/snapshot/snapshot_builder.h"
 
@@ -96,6 +97,13 @@ Expected<bool> DecodedLaunch::follow(const Gpu& gpu, const trace::MachineCode* c
                                              : "";
   if (!code_unknown_.empty())
     return false;
+  execution_ = trace_.execution_of(launch_.id, code->capability);
+  if (execution_ != nullptr && execution_->is_complete()) {
+    TRY_LET(executed, decode_executed(trace_, launch_, decoded_, gpu.lanes, *code, *execution_));
+    snapshot_ = std::move(executed->snapshot);
+    sites_ = std::move(executed->sites);
+    return true;
+  }
   TRY_LET(decoded, model::decode(trace_, launch_, decoded_, gpu.lanes, Accesses::all_in_program_order));
   const auto spills = follow_code(*decoded, trace_.sites(), *code, trace_.moved_sites());
   if (!spills) {

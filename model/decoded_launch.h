@@ -28,6 +28,8 @@ public:
   const std::vector<Site>& sites() const { return sites_; }
   /// Returns why only the warps' accesses are known; empty where their instructions are.
   const std::string& code_unknown() const { return code_unknown_; }
+  /// Returns how the GPU's machine code was executed beside the program; null: it was not.
+  const trace::Execution* execution() const { return execution_; }
   /// Returns the launch with the chosen number of blocks, in windows().
   const trace::Launch& part() const { return part_; }
   const BlockWindows& windows() const { return decoded_; }
@@ -46,6 +48,7 @@ private:
   LaneRules decoded_rules_;
   std::uint64_t decoded_cubin_ = 0;
   std::string code_unknown_;
+  const trace::Execution* execution_ = nullptr;
   Snapshot snapshot_;
   std::vector<Site> sites_;
 };

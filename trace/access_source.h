@@ -3,6 +3,7 @@
 #pragma once
 
 #include "support/expected.h"
+#include "trace/executed.h"
 #include "trace/records.h"
 
 #include <functional>
@@ -55,6 +56,19 @@ public:
   /// warps interleave. Memory use does not grow with the trace. An error may come after accesses were
   /// visited.
   virtual Expected<void> for_each_access(std::uint32_t launch, const Visit& visit) const = 0;
+
+  /// Returns how the launch's machine code for this capability was executed; null: it was not.
+  virtual const Execution* execution_of(std::uint32_t /*launch*/, std::uint32_t /*capability*/) const {
+    return nullptr;
+  }
+  using VisitRuns = ExecutedDecoder::VisitRuns;
+  /// Calls `visit_runs` for what each warp executed, and `visit_access` for each access, whose sites are
+  /// those of executed.h; each in order within a warp. An error may come after some were visited.
+  virtual Expected<void> for_each_executed(std::uint32_t /*launch*/, std::uint32_t /*capability*/,
+                                           const VisitRuns& /*visit_runs*/,
+                                           const Visit& /*visit_access*/) const {
+    return {};
+  }
 
   /// Returns the sites that were moved; none of a trace as it was recorded.
   virtual std::span<const MovedSite> moved_sites() const { return {}; }

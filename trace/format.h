@@ -10,7 +10,7 @@ namespace warplens::trace {
 // The magic resembles PNG's: a byte above 127, both kinds of line ends and a DOS end-of-file reveal a file
 // that was treated as text.
 inline constexpr std::array<std::uint8_t, 8> file_magic{0x97, 'W', 'L', 'T', '\r', '\n', 0x1a, '\n'};
-inline constexpr std::uint32_t format_version = 12;
+inline constexpr std::uint32_t format_version = 13;
 inline constexpr std::size_t file_header_bytes = 16; ///< magic, version, four zero bytes
 
 inline constexpr std::uint32_t chunk_magic = 0x4b484357;   // "WCHK"
@@ -30,6 +30,8 @@ inline constexpr std::uint64_t max_metadata_with_cubins = max_metadata_bytes / 2
 /// The writer completes a chunk of accesses once its payload is this long, or has this many shapes.
 inline constexpr std::size_t full_chunk_bytes = 4u << 20;
 inline constexpr std::size_t max_shapes = 4096;
+/// A kernel's machine code has at most this many instructions: 256 MiB of them.
+inline constexpr std::int64_t max_executed_instructions = 1 << 24;
 
 enum class ChunkType : std::uint32_t {
   program = 1,
@@ -42,6 +44,8 @@ enum class ChunkType : std::uint32_t {
   index = 8,
   memory_uses = 9,
   cubin = 10,
+  executed = 11,
+  execution = 12,
 };
 
 /// The header before each payload, all little-endian 32-bit numbers behind chunk_magic, in this order; then
@@ -49,7 +53,7 @@ enum class ChunkType : std::uint32_t {
 /// bytes.
 struct ChunkHeader {
   ChunkType type = ChunkType::program;
-  std::uint32_t launch = 0;       ///< for accesses and launch_end; else 0
+  std::uint32_t launch = 0;       ///< for accesses, executed and launch_end; else 0
   std::uint32_t records = 0;      ///< the number of accesses, sites, … in the payload
   std::uint32_t stored_bytes = 0; ///< the size after compression by zstd
   std::uint32_t raw_bytes = 0;

@@ -1,5 +1,7 @@
 #include "trace/metadata.h"
 
+#include <bit>
+
 namespace warplens::trace {
 namespace {
 
@@ -146,6 +148,28 @@ bool read(ByteReader& reader, IndexEntry& entry) {
   return true;
 }
 
+bool read(ByteReader& reader, Execution& execution) {
+  execution.launch = reader.varint32();
+  execution.capability = reader.varint32();
+  const std::uint64_t count = reader.varint();
+  if (count > reader.left())
+    return false;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    Execution::Section& section = execution.sections.emplace_back();
+    section.name = reader.string();
+    section.begin = reader.varint32();
+    section.end = reader.varint32();
+    if (section.begin > section.end || section.end > max_executed_instructions)
+      return false;
+  }
+  execution.failure = reader.string();
+  for (std::uint64_t* number : {&execution.blocks, &execution.warp_instructions, &execution.words,
+                                &execution.different_words, &execution.different_atomics})
+    *number = reader.varint();
+  execution.largest_difference = std::bit_cast<double>(reader.fixed<std::uint64_t>());
+  return true;
+}
+
 bool read(ByteReader& reader, Cubin& cubin) {
   cubin.id = reader.fixed<std::uint64_t>();
   cubin.bytes = reader.string();
@@ -270,6 +294,22 @@ void encode(Bytes& payload, const MemoryUse& use) {
   put_string(payload, use.what);
 }
 
+void encode(Bytes& payload, const Execution& execution) {
+  put_varint(payload, execution.launch);
+  put_varint(payload, execution.capability);
+  put_varint(payload, execution.sections.size());
+  for (const Execution::Section& section : execution.sections) {
+    put_string(payload, section.name);
+    put_varint(payload, section.begin);
+    put_varint(payload, section.end);
+  }
+  put_string(payload, execution.failure);
+  for (const std::uint64_t number : {execution.blocks, execution.warp_instructions, execution.words,
+                                     execution.different_words, execution.different_atomics})
+    put_varint(payload, number);
+  put_fixed(payload, std::bit_cast<std::uint64_t>(execution.largest_difference));
+}
+
 void encode(Bytes& payload, const Cubin& cubin) {
   put_fixed(payload, cubin.id);
   put_string(payload, cubin.bytes);
@@ -301,5 +341,6 @@ template Expected<void> decode(std::span<const std::uint8_t>, std::uint32_t, std
 template Expected<void> decode(std::span<const std::uint8_t>, std::uint32_t, std::vector<IndexEntry>&);
 template Expected<void> decode(std::span<const std::uint8_t>, std::uint32_t, std::vector<MemoryUse>&);
 template Expected<void> decode(std::span<const std::uint8_t>, std::uint32_t, std::vector<Cubin>&);
+template Expected<void> decode(std::span<const std::uint8_t>, std::uint32_t, std::vector<Execution>&);
 
 } // namespace warplens::trace

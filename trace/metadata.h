@@ -21,6 +21,7 @@ void encode(Bytes& payload, const KernelLaunches& launches);
 void encode(Bytes& payload, const IndexEntry& entry);
 void encode(Bytes& payload, const MemoryUse& use);
 void encode(Bytes& payload, const Cubin& cubin);
+void encode(Bytes& payload, const Execution& execution);
 
 /// Decodes `count` records, which must fill the payload.
 template <class Record>

@@ -22,7 +22,8 @@ struct Reader::State {
   std::vector<KernelLaunches> kernel_launches;
   std::vector<MemoryUse> memory_uses;
   std::vector<Cubin> cubins;
-  std::vector<IndexEntry> access_chunks;
+  std::vector<Execution> executions;
+  std::vector<IndexEntry> access_chunks, executed_chunks;
   std::set<std::uint32_t> launch_ids, ended_launches;
   std::uint64_t metadata_bytes = 0, metadata_records = 0;
 
@@ -56,10 +57,11 @@ Expected<Bytes> Reader::State::metadata_at(std::uint64_t offset, const ChunkHead
 Expected<void> Reader::State::load_chunk(std::uint64_t offset, const ChunkHeader& header) {
   if (programs.empty() != (header.type == ChunkType::program))
     return input.damage(offset, "it names no program at its start, or several");
-  if (header.type == ChunkType::accesses) {
+  if (header.type == ChunkType::accesses || header.type == ChunkType::executed) {
     if (!launch_ids.count(header.launch))
       return input.damage(offset, fmt::format("accesses of launch {}, which did not begin", header.launch));
-    access_chunks.push_back({header.type, header.launch, header.records, offset});
+    (header.type == ChunkType::accesses ? access_chunks : executed_chunks)
+        .push_back({header.type, header.launch, header.records, offset});
     return {};
   }
   TRY_LET(payload, metadata_at(offset, header));
@@ -78,13 +80,17 @@ Expected<void> Reader::State::load_chunk(std::uint64_t offset, const ChunkHeader
   case ChunkType::kernel_launches: loaded = into(kernel_launches); break;
   case ChunkType::memory_uses: loaded = into(memory_uses); break;
   case ChunkType::cubin: loaded = into(cubins); break;
+  case ChunkType::execution: loaded = into(executions); break;
   case ChunkType::accesses:
+  case ChunkType::executed:
   case ChunkType::index: break;
   }
   if (!loaded)
     return loaded;
   if (header.type == ChunkType::memory_uses)
     return check_memory_uses(offset, header);
+  if (header.type == ChunkType::execution && !launch_ids.count(executions.back().launch))
+    return input.damage(offset, "a launch that did not begin executes machine code");
   return check_launches(offset, header);
 }
 
@@ -155,7 +161,7 @@ Expected<void> Reader::State::load_by_scanning() {
     if (!input.is_complete(offset, *header))
       break;
     // A kill leaves a chunk whole or short. Accesses are checked here too: only their headers count them.
-    if (header->type == ChunkType::accesses)
+    if (header->type == ChunkType::accesses || header->type == ChunkType::executed)
       TRY(input.payload_at(offset, *header));
     TRY(load_chunk(offset, *header));
     offset = end_of_chunk(offset, *header);
@@ -234,6 +240,30 @@ Expected<void> Reader::for_each_access(std::uint32_t launch, const Visit& visit)
     TRY_LET(header, state_->input.header_at(chunk.offset));
     TRY_LET(payload, state_->input.payload_at(chunk.offset, *header));
     if (auto decoded = decoder.decode(*payload, header->records, visit); !decoded)
+      return state_->input.damage(chunk.offset, decoded.error().message);
+  }
+  return {};
+}
+
+const Execution* Reader::execution_of(std::uint32_t launch, std::uint32_t capability) const {
+  for (const Execution& execution : state_->executions)
+    if (execution.launch == launch && execution.capability == capability)
+      return &execution;
+  return nullptr;
+}
+
+Expected<void> Reader::for_each_executed(std::uint32_t launch, std::uint32_t capability,
+                                         const VisitRuns& visit_runs, const Visit& visit_access) const {
+  ExecutedDecoder decoder;
+  for (const IndexEntry& chunk : state_->executed_chunks) {
+    if (chunk.launch != launch)
+      continue;
+    TRY_LET(header, state_->input.header_at(chunk.offset));
+    TRY_LET(payload, state_->input.payload_at(chunk.offset, *header));
+    TRY_LET(of, ExecutedDecoder::capability_of(*payload));
+    if (*of != capability)
+      continue;
+    if (auto decoded = decoder.decode(*payload, visit_runs, visit_access); !decoded)
       return state_->input.damage(chunk.offset, decoded.error().message);
   }
   return {};

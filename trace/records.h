@@ -104,6 +104,32 @@ struct LaunchEnd {
   LaunchWork work = {};
 };
 
+/// How the machine code of a traced launch was executed beside the program, for GPUs of one capability: the
+/// recorded blocks, each before it ran.
+struct Execution {
+  /// Consecutive instructions of the code; what was executed is told by these numbers.
+  struct Section {
+    std::string name;                 ///< the function's, mangled
+    std::uint32_t begin = 0, end = 0; ///< the numbers of its instructions
+
+    friend bool operator==(const Section&, const Section&) = default;
+  };
+  std::uint32_t launch = 0;
+  std::uint32_t capability = 0; ///< MachineCode::capability
+  std::vector<Section> sections = {};
+  std::string failure = {}; ///< why a block was not executed to its end; empty: all were
+  std::uint64_t blocks = 0; ///< that were executed to their end
+  std::uint64_t warp_instructions = 0;
+  std::uint64_t words = 0;             ///< of 4 bytes, that these blocks wrote to device memory
+  std::uint64_t different_words = 0;   ///< in which the program's own blocks left something else
+  std::uint64_t different_atomics = 0; ///< those of them that atomics wrote last: their order is open
+  /// The largest difference of these words as floats, relative to the larger one; of those that are finite.
+  double largest_difference = 0;
+
+  bool is_complete() const { return failure.empty(); }
+  friend bool operator==(const Execution&, const Execution&) = default;
+};
+
 /// The program's accesses to device memory before a traced launch and after the traced launch before it. A
 /// launch's uses are in the order of time.
 struct MemoryUse {

@@ -143,6 +143,18 @@ Expected<void> Writer::append_chunk(std::uint32_t launch, const PackedPayload& a
   return state_->write(ChunkType::accesses, launch, accesses);
 }
 
+Expected<void> Writer::append_executed(std::uint32_t launch, const PackedPayload& executed) {
+  if (!state_->begun.count(launch))
+    return fail("launch {} executes machine code in the trace before it begins", launch);
+  return state_->write(ChunkType::executed, launch, executed);
+}
+
+Expected<void> Writer::add_execution(const Execution& execution) {
+  if (!state_->begun.count(execution.launch))
+    return fail("launch {} executes machine code in the trace before it begins", execution.launch);
+  return state_->write_record(ChunkType::execution, execution.launch, execution);
+}
+
 Expected<void> Writer::end_launch(const LaunchEnd& end) {
   if (!state_->begun.count(end.launch))
     return fail("launch {} ends in the trace before it begins", end.launch);

@@ -29,6 +29,9 @@ public:
   Expected<void> begin_launch(const Launch& launch);
   /// Appends a whole chunk of accesses, from an AccessStream.
   Expected<void> append_chunk(std::uint32_t launch, const PackedPayload& accesses);
+  /// Appends a whole chunk of what a launch's machine code executed, from an ExecutedEncoder.
+  Expected<void> append_executed(std::uint32_t launch, const PackedPayload& executed);
+  Expected<void> add_execution(const Execution& execution);
   Expected<void> end_launch(const LaunchEnd& end);
   /// Writes the allocations that were added, so that everything so far stays readable after a kill.
   Expected<void> flush();

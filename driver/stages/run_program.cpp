@@ -79,6 +79,15 @@ void collect_traces(const RunRequest& request) {
   std::filesystem::remove_all(folder, error);
 }
 
+/// Returns the compute capabilities of the GPUs whose clock knows instructions: "80,90".
+std::string capabilities_of(const std::vector<model::Gpu>& gpus) {
+  std::set<int> capabilities;
+  for (const model::Gpu& gpu : gpus)
+    if (gpu.pipes)
+      capabilities.insert(gpu.capability());
+  return fmt::format("{}", fmt::join(capabilities, ","));
+}
+
 /// The environment that steers the recorder; runtime/host/settings.h lists the variables.
 Expected<std::vector<std::pair<std::string, std::string>>> recorder_environment(const RunRequest& request) {
   std::error_code error;
@@ -99,6 +108,9 @@ Expected<std::vector<std::pair<std::string, std::string>>> recorder_environment(
     environment.emplace_back("WARPLENS_LAUNCHES", std::to_string(request.options.launches.value_or(1)));
   if (!request.options.kernel.empty())
     environment.emplace_back("WARPLENS_KERNEL", request.options.kernel);
+  if (const std::string capabilities = capabilities_of(request.gpus);
+      !capabilities.empty() && std::getenv("WARPLENS_EXECUTE") == nullptr)
+    environment.emplace_back("WARPLENS_EXECUTE", capabilities);
   if (request.snapshot_blocks)
     environment.emplace_back("WARPLENS_SNAPSHOT_BLOCKS", std::to_string(*request.snapshot_blocks));
   return environment;

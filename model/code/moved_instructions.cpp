@@ -25,7 +25,7 @@ template <std::size_t n> bool has(const sass::RegisterList<n>& list, sass::Regis
   return std::ranges::any_of(list, [&](sass::RegisterSpan span) { return overlap(span, registers); });
 }
 
-bool computes_addresses(InstructionClass kind) {
+bool may_compute_address(InstructionClass kind) {
   return kind == InstructionClass::wide_integer || kind == InstructionClass::multiply_add ||
          kind == InstructionClass::alu;
 }
@@ -59,7 +59,7 @@ std::vector<std::uint32_t> producers_of(const sass::Kernel& kernel, const sass::
     const sass::Instruction& instruction = kernel.instructions[i];
     if (!has(instruction.writes, group.address))
       continue;
-    if (!computes_addresses(instruction.kind) || has_other_reader(kernel, block, i, group))
+    if (!may_compute_address(instruction.kind) || has_other_reader(kernel, block, i, group))
       break;
     found.push_back(i);
     if (has(instruction.reads, group.address))

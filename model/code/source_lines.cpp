@@ -6,6 +6,15 @@
 
 namespace warplens::model {
 
+std::vector<std::string> files_of(const std::vector<Site>& sites) {
+  std::vector<std::string> files;
+  for (const Site& site : sites)
+    files.push_back(site.file);
+  std::ranges::sort(files);
+  files.erase(std::ranges::unique(files).begin(), files.end());
+  return files;
+}
+
 void find_source_lines(const sass::CodeTable& table, const std::vector<std::string>& files, Code& code) {
   code.files = files;
   std::vector<std::uint32_t> file_of; // of the table's files

@@ -2,11 +2,15 @@
 #pragma once
 
 #include "model/code/code.h"
+#include "vocabulary/site.h"
 
 #include <string>
 #include <vector>
 
 namespace warplens::model {
+
+/// Returns the user's files, each once.
+std::vector<std::string> files_of(const std::vector<Site>& sites);
 
 /// Sets the code's lines. `files`: the user's, as results spell them; an inlined function of another file
 /// stands for the line that calls it.

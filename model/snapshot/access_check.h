@@ -25,4 +25,8 @@ SiteIndex index_of(const std::vector<Site>& sites);
 Expected<std::uint32_t> check_access(const trace::Launch& launch, const SiteIndex& sites, std::uint64_t block,
                                      std::uint32_t warp, const trace::WarpAccess& access);
 
+/// Checks an access of an executed instruction; the error says what is damaged.
+Expected<void> check_executed(const trace::Launch& launch, std::uint64_t block, std::uint32_t warp,
+                              const trace::WarpAccess& access);
+
 } // namespace warplens::model

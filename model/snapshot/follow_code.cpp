@@ -119,25 +119,6 @@ void find_copies(const Snapshot& snapshot, const std::vector<Site>& sites, const
       labels_of[i].is_copied = copied.contains({file_name(site.file), site.line});
 }
 
-/// Returns the table's kernel of this name; compilers prefix those of a file's own under -rdc.
-const sass::Kernel* kernel_named(const sass::CodeTable& table, const std::string& symbol) {
-  const auto found = std::ranges::find_if(table.kernels, [&](const sass::Kernel& kernel) {
-    return kernel.name == symbol ||
-           (kernel.name.starts_with("__nv_static_") && kernel.name.ends_with(symbol));
-  });
-  return found == table.kernels.end() ? nullptr : &*found;
-}
-
-/// Returns the user's files, each once.
-std::vector<std::string> files_of(const std::vector<Site>& sites) {
-  std::vector<std::string> files;
-  for (const Site& site : sites)
-    files.push_back(site.file);
-  std::ranges::sort(files);
-  files.erase(std::ranges::unique(files).begin(), files.end());
-  return files;
-}
-
 /// A warp's accesses, each update as two.
 struct Parts {
   std::vector<WalkedAccess> walked;
@@ -398,7 +379,7 @@ Expected<std::vector<Site>> follow_code(Snapshot& snapshot, const std::vector<Si
                                         const trace::MachineCode& machine_code,
                                         std::span<const trace::MovedSite> moved_sites) {
   TRY_LET(table, sass::decode(std::as_bytes(std::span(machine_code.cubin))));
-  const sass::Kernel* kernel = kernel_named(*table, machine_code.symbol);
+  const sass::Kernel* kernel = sass::find_kernel(*table, machine_code.symbol);
   if (kernel == nullptr)
     return fail("the cubin has no kernel '{}'", machine_code.symbol);
   Code code;

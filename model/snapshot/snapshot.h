@@ -50,8 +50,9 @@ enum class FirstCache : std::uint8_t { l1, l1_local, constant, read_only, textur
 
 /// Which accesses a snapshot has: those to the memory hierarchy, or also those to shared memory and the
 /// barriers, which take time but no part in the caches. With `all`, the accesses of a warp are in the order
-/// of the compiled code, as far as Site::copies tells it; otherwise they are in program order.
-enum class Accesses : std::uint8_t { of_caches, all, all_in_program_order };
+/// of the compiled code, as far as Site::copies tells it; otherwise they are in program order. With
+/// `executed` they are those of executed instructions, in their order.
+enum class Accesses : std::uint8_t { of_caches, all, all_in_program_order, executed };
 
 /// One warp access, or a warp's arrival at a barrier, which has no transactions.
 struct Access {

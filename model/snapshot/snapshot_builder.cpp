@@ -1,5 +1,7 @@
 #include "model/snapshot/snapshot_builder.h"
 
+#include "trace/executed.h"
+
 #include <algorithm>
 #include <bit>
 #include <optional>
@@ -58,6 +60,48 @@ Expected<void> SnapshotBuilder::add(std::uint64_t block, std::uint32_t warp,
     return {};
   }
   return put_access(stream_of(block, warp), *site, traced);
+}
+
+Expected<void> SnapshotBuilder::add_executed(std::uint64_t block, std::uint32_t warp, std::uint32_t site,
+                                             const trace::WarpAccess& executed) {
+  TRY(check_executed(launch_, block, warp, executed));
+  Stream& stream = stream_of(block, warp);
+  SiteSummary& summary = summaries_[site];
+  summary.active_lanes += unsigned(std::popcount(executed.active));
+  ++summary.executions;
+  if (executed.kind == AccessKind::barrier) {
+    summary.seen[unsigned(Space::generic)] = true;
+    ++summary.barriers;
+    Access entry;
+    entry.site = site;
+    entry.active_lanes = std::uint8_t(std::popcount(executed.active)) & 63;
+    entry.kind = AccessKind::barrier;
+    entry.is_awaited = false;
+    entry.starts_bulk = true;
+    stream.warp.accesses.push_back(entry);
+    return {};
+  }
+  summary.bytes = std::max<std::uint32_t>(summary.bytes, executed.bytes);
+  summary.seen[unsigned(executed.space)] = true;
+  const bool has_lanes = executed.space != Space::local;
+  if (has_lanes)
+    patterns_[site].add(executed);
+  const std::uint64_t parts_before = summary.sectors + summary.bank_wavefronts;
+  TRY_LET(entry, coalescer_.coalesce(executed, site, stream.warp, summary));
+  if (const std::uint64_t parts = summary.sectors + summary.bank_wavefronts - parts_before;
+      has_lanes && executed.space != Space::constant && parts != 0)
+    typical_[site].add(executed, std::uint32_t(parts), {block, warp});
+  if ((executed.site & trace::stores_copy) != 0) {
+    // One instruction makes both, and passes the memory pipeline as often as the one with more passes.
+    if (!stream.warp.accesses.empty())
+      stream.warp.accesses.back().passes = std::max(stream.warp.accesses.back().passes, entry->passes);
+    return {};
+  }
+  entry->active_lanes = std::uint8_t(std::popcount(executed.active)) & 63;
+  entry->is_store_of_update = executed.kind == AccessKind::store && sites_[site].kind == AccessKind::update;
+  entry->starts_bulk = true;
+  stream.warp.accesses.push_back(*entry);
+  return {};
 }
 
 Expected<void> SnapshotBuilder::put_access(Stream& stream, std::uint32_t site,
@@ -139,7 +183,8 @@ void SnapshotBuilder::put_mark(Warp& warp, std::uint32_t site, const trace::Warp
 
 Snapshot SnapshotBuilder::finish(bool all_seen) && {
   for (Stream& stream : streams_)
-    order_.finish(stream.order, stream.warp);
+    if (accesses_ != Accesses::executed)
+      order_.finish(stream.order, stream.warp);
   Snapshot snapshot;
   const PageNumbers::InOrder pages = std::move(coalescer_).finish(snapshot);
   for (const trace::BlockWindow& window : windows_)
@@ -166,8 +211,10 @@ Snapshot SnapshotBuilder::finish(bool all_seen) && {
     Warp& warp = streams_[i].warp;
     if (i == 0 || streams_[i - 1].warp.block != warp.block)
       ++snapshot.blocks_seen;
-    if (warp.accesses.empty())
+    if (warp.accesses.empty() && accesses_ != Accesses::executed)
       continue;
+    if (accesses_ == Accesses::executed)
+      warp.bulks = std::uint32_t(warp.accesses.size());
     for (Access& access : warp.accesses)
       access.site = site_number[access.site];
     for (Transaction& transaction : warp.transactions)

@@ -25,6 +25,12 @@ public:
 
   /// Adds an access; those of blocks outside of the windows are skipped. The error is that of check_access().
   Expected<void> add(std::uint64_t block, std::uint32_t warp, const trace::WarpAccess& access);
+  /// Adds an access of an executed instruction at a site, an index into the sites; with Accesses::executed.
+  /// Its own site says whether it is the store of a copy (trace/executed.h).
+  Expected<void> add_executed(std::uint64_t block, std::uint32_t warp, std::uint32_t site,
+                              const trace::WarpAccess& access);
+  /// Gives the snapshot a warp even if it makes no access.
+  void keep(std::uint64_t block, std::uint32_t warp) { stream_of(block, warp); }
   /// `all_seen`: every block of the launch was traced, those without accesses as well.
   Snapshot finish(bool all_seen = false) &&;
 

@@ -10,6 +10,7 @@
 #include "runtime/host/snooper.h"
 #include "runtime/host/trace_file.h"
 #include "support/display_name.h"
+#include "trace/chunk_file.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -382,6 +383,20 @@ bool Recorder::launch_stopped() const {
   const std::scoped_lock lock(state_->mutex);
   return !state_->active || state_->active->snooper->is_stuck() ||
          state_->active->snooper->state() != SnooperState::running;
+}
+
+std::span<const std::uint32_t> Recorder::executed_capabilities() const {
+  return state_->settings.execute;
+}
+
+void Recorder::write_executed(std::uint32_t launch, const Expected<trace::PackedPayload>& executed) {
+  state_->file.with_writer([&](trace::Writer& writer) -> Expected<void> {
+    return executed ? writer.append_executed(launch, *executed) : tl::unexpected(executed.error());
+  });
+}
+
+void Recorder::write_execution(const trace::Execution& execution) {
+  state_->file.with_writer([&](trace::Writer& writer) { return writer.add_execution(execution); });
 }
 
 void Recorder::drain_rings(std::uint32_t buffer) {

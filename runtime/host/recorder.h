@@ -14,6 +14,10 @@
 #include <warplens/ring.h>
 #include <warplens/site_record.h>
 
+namespace warplens::trace {
+struct PackedPayload;
+}
+
 namespace warplens::runtime {
 
 /// Memory for a channel outside this process: a GPU's. See ring.h.
@@ -91,6 +95,13 @@ public:
 
   /// Does one round of the snooper's work, for a block of this process whose ring is full.
   void drain_rings(std::uint32_t buffer);
+
+  /// Returns the compute capabilities whose machine codes are to be executed beside traced launches.
+  std::span<const std::uint32_t> executed_capabilities() const;
+  /// Writes a chunk of what the launch's machine code executed; nothing if packing has failed. From any
+  /// thread.
+  void write_executed(std::uint32_t launch, const Expected<trace::PackedPayload>& executed);
+  void write_execution(const trace::Execution& execution);
 
   /// Ends a launch after its kernel: drains the rest, stops the snooper, writes the launch's end.
   /// `end.complete` is whether the back end ran every block; the trace then records whether all of it was

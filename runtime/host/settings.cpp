@@ -22,6 +22,23 @@ template <class Into> Expected<void> read_count(const char* name, Into& into) {
   return {};
 }
 
+/// Reads numbers with commas between them; empty if the variable is absent.
+Expected<std::vector<std::uint32_t>> read_numbers(const char* name) {
+  std::vector<std::uint32_t> numbers;
+  const auto text = variable(name);
+  if (!text || *text == "none")
+    return numbers;
+  for (const char *at = text->data(), *const end = at + text->size();; ++at) {
+    std::uint32_t number = 0;
+    const auto [behind, error] = std::from_chars(at, end, number);
+    if (error != std::errc() || (behind != end && *behind != ','))
+      return fail("{}={}: expected numbers with commas between them, or none", name, *text);
+    numbers.push_back(number);
+    if ((at = behind) == end)
+      return numbers;
+  }
+}
+
 } // namespace
 
 Expected<std::optional<std::uint64_t>> count_in_environment(const char* name) {
@@ -52,6 +69,8 @@ Expected<Settings> Settings::from_environment() {
   }
   if (const auto path = variable("WARPLENS_STOP_WHEN_TRACED"))
     settings.stop_when_traced = *path;
+  TRY_LET(execute, read_numbers("WARPLENS_EXECUTE"));
+  settings.execute = *execute;
   settings.log_times = variable("WARPLENS_LOG_TIMES").has_value();
   std::optional<std::uint64_t> stall_seconds;
   for (const Expected<void>& read :

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <vector>
 
 namespace warplens::runtime {
 
@@ -49,6 +50,9 @@ struct Settings {
   /// WARPLENS_STALL_SECONDS: the tracing of a launch ends after this time without accesses. The default is
   /// ten seconds on a GPU, where the program may itself be waiting, and sixty on the CPU back end.
   std::optional<std::chrono::seconds> stall;
+  /// WARPLENS_EXECUTE: the compute capabilities of GPUs, "80,90": the machine codes that stand for these are
+  /// executed beside traced launches, on the CPU back end; "none".
+  std::vector<std::uint32_t> execute;
   /// WARPLENS_LOG_TIMES: if it is set, the steps of each traced launch on a GPU and their times go to stderr.
   bool log_times = false;
 

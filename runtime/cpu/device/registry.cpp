@@ -171,6 +171,19 @@ const VariableRecord* find_variable(const void* host_variable) {
   return find_record(all.device_variables, found->second.symbol, found->second.module, host_variable);
 }
 
+const VariableRecord* find_device_variable(const std::string& name, const char* module) {
+  Tables& all = tables();
+  const std::lock_guard lock(all.mutex);
+  const std::string own = module ? module : "";
+  if (const VariableRecord* const record = find_record(all.device_variables, name, own, module))
+    return record;
+  const std::string as_both = name_for_both(name);
+  for (const auto& [symbol, record] : all.device_variables)
+    if (record->module && record->module == own && name_for_both(symbol) == as_both)
+      return record;
+  return nullptr;
+}
+
 const VariableRecord* variable_at(const void* address) {
   Tables& all = tables();
   const LaneLock lock(all.mutex);

@@ -35,6 +35,10 @@ int newest_architecture();
 /// Returns null if no variable is registered for the address, or no device code defines it.
 const VariableRecord* find_variable(const void* host_variable);
 
+/// Returns the variable that the machine code of the module's object has under this name; null if there is
+/// none.
+const VariableRecord* find_device_variable(const std::string& name, const char* module);
+
 /// Returns the variable of device code that the address points into, or null.
 const VariableRecord* variable_at(const void* address);
 

@@ -5,6 +5,7 @@
 #include "runtime/cpu/execution/run_grid.h"
 #include "runtime/cpu/execution/signals.h"
 #include "runtime/cpu/execution/snapshot_windows.h"
+#include "runtime/cpu/machine/machine_execution.h"
 #include "runtime/host/kernel_name.h"
 #include "runtime/host/own_thread.h"
 #include "runtime/host/recorder.h"
@@ -60,8 +61,11 @@ private:
 /// Passes a block's accesses on to the snooper.
 class RingSink : public CountingSink {
 public:
-  RingSink(ring::BlockBuffer* buffer, std::uint32_t threads, std::uint64_t block, SnapshotWindows& windows)
-      : CountingSink(block, SnapshotWindows::Role::recorded, windows), buffer_(buffer), threads_(threads) {}
+  /// `execution`: of the block's machine code; null: there is none.
+  RingSink(ring::BlockBuffer* buffer, std::uint32_t threads, std::uint64_t block, SnapshotWindows& windows,
+           MachineExecution::BlockHandle execution)
+      : CountingSink(block, SnapshotWindows::Role::recorded, windows), execution_(std::move(execution)),
+        buffer_(buffer), threads_(threads) {}
   ~RingSink() override { ring::leave(buffer_, threads_); }
   void access(std::uint32_t warp, const ring::Line& line) override {
     count(line);
@@ -71,6 +75,7 @@ public:
   }
 
 private:
+  MachineExecution::BlockHandle execution_; ///< ends when the block has
   ring::BlockBuffer* buffer_;
   std::uint32_t threads_;
 };
@@ -94,7 +99,8 @@ private:
 
 /// Runs a launch of which some blocks are recorded, in the channel, or counted. Without a channel `windows`
 /// has none to be recorded.
-GridResult run_traced(const Grid& grid, ring::Channel* channel, SnapshotWindows& windows, bool is_last) {
+GridResult run_traced(const Grid& grid, ring::Channel* channel, SnapshotWindows& windows, bool is_last,
+                      MachineExecution* execution) {
   using Role = SnapshotWindows::Role;
   const auto threads = static_cast<std::uint32_t>(grid.block.count());
   const auto open_block = [&](std::uint64_t block) -> std::unique_ptr<WarpAccessSink> {
@@ -103,8 +109,10 @@ GridResult run_traced(const Grid& grid, ring::Channel* channel, SnapshotWindows&
       return nullptr;
     if (role == Role::counted)
       return std::make_unique<CountingSink>(block, role, windows);
+    MachineExecution::BlockHandle executed = execution ? execution->execute(block) : nullptr;
     ring::BlockBuffer* const buffer = ring::enter(channel, block, threads);
-    return buffer ? std::make_unique<RingSink>(buffer, threads, block, windows) : nullptr;
+    return buffer ? std::make_unique<RingSink>(buffer, threads, block, windows, std::move(executed))
+                  : nullptr;
   };
   const Tracing tracing{open_block, is_last && !grid.workspace};
   std::optional<StallWatchdog> watchdog;
@@ -167,7 +175,10 @@ LaunchResult run_all_blocks(const KernelRecord& kernel, const trace::Dim3& grid_
   GridResult result;
   if (channel) {
     SnapshotWindows windows(grid_dim.count(), goal_of(grid, recorder.goal(launch), channel));
-    result = run_traced(grid, channel, windows, is_last);
+    const auto execution = MachineExecution::begin({kernel, launch, arguments, cooperative});
+    result = run_traced(grid, channel, windows, is_last, execution.get());
+    if (execution)
+      execution->end();
     recorder.end_launch({.launch = launch.id,
                          .complete = result.status == BlockStatus::ok,
                          .executed_accesses = result.executed_accesses,
@@ -177,7 +188,7 @@ LaunchResult run_all_blocks(const KernelRecord& kernel, const trace::Dim3& grid_
                          .work = windows.of_launch()});
   } else if (recorder.enabled()) {
     SnapshotWindows windows(grid_dim.count());
-    result = run_traced(grid, nullptr, windows, false);
+    result = run_traced(grid, nullptr, windows, false, nullptr);
     recorder.count_launch(launch, windows.of_launch());
   } else
     result = run_grid(grid, nullptr);

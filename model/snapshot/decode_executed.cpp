@@ -1,0 +1,122 @@
+#include "model/snapshot/decode_executed.h"
+
+#include "model/code/source_lines.h"
+#include "model/snapshot/executed_paths.h"
+#include "model/snapshot/executed_sites.h"
+#include "model/snapshot/snapshot_builder.h"
+#include "sass/decode.h"
+#include "sass/instruction_traits.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+namespace warplens::model {
+namespace {
+
+constexpr std::uint64_t sampled_blocks = 16; ///< in which accesses of code and source are compared
+
+/// Which blocks are decoded, and which of them are sampled.
+class Blocks {
+public:
+  explicit Blocks(const BlockWindows& windows) : windows_(windows) {
+    step_ = std::max<std::uint64_t>(blocks_of(windows) / sampled_blocks, 1);
+  }
+  bool contains(std::uint64_t block) const {
+    return std::ranges::any_of(
+        windows_, [&](const trace::BlockWindow& window) { return block - window.first < window.blocks; });
+  }
+  bool samples(std::uint64_t block) const {
+    return std::ranges::any_of(windows_, [&](const trace::BlockWindow& window) {
+      return block - window.first < window.blocks && (block - window.first) % step_ == 0;
+    });
+  }
+
+private:
+  BlockWindows windows_;
+  std::uint64_t step_;
+};
+
+/// Returns whether the clock knows what an access by this instruction is.
+bool can_have_slot(const sass::Instruction& instruction) {
+  const sass::ExecutionUnit unit = sass::traits_of(instruction.kind).unit;
+  return unit == sass::ExecutionUnit::memory || unit == sass::ExecutionUnit::barrier;
+}
+
+} // namespace
+
+Expected<ExecutedSnapshot> decode_executed(const trace::AccessSource& trace, const trace::Launch& launch,
+                                           const BlockWindows& windows, const LaneRules& rules,
+                                           const trace::MachineCode& machine_code,
+                                           const trace::Execution& execution) {
+  TRY_LET(table, sass::decode(std::as_bytes(std::span(machine_code.cubin))));
+  const sass::Kernel* const kernel = sass::find_kernel(*table, machine_code.symbol);
+  if (kernel == nullptr)
+    return fail("the cubin has no kernel '{}'", machine_code.symbol);
+  Code code;
+  code.architecture = table->architecture;
+  code.kernel = *kernel;
+  find_source_lines(*table, files_of(trace.sites()), code);
+  TRY_LET(paths, ExecutedPaths::create(*kernel, execution.sections));
+  ExecutedSites sites(trace.sites(), *table, code);
+  const Blocks blocks(windows);
+
+  bool fits = true;
+  const auto index_of = [&](const trace::WarpAccess& access) {
+    const std::uint32_t index = paths->index_of(access.site & ~std::uint32_t{0});
+    return index != sass::none && can_have_slot(kernel->instructions[index]) ? index : sass::none;
+  };
+  TRY(trace.for_each_executed(
+      launch.id, machine_code.capability,
+      [&](std::uint64_t block, std::uint32_t warp, std::span<const trace::ExecutedRun> runs) {
+        if (blocks.contains(block))
+          fits &= paths->add_runs(block, warp, runs);
+      },
+      [&](std::uint64_t block, std::uint32_t warp, const trace::WarpAccess& access) {
+        const std::uint32_t index = index_of(access);
+        if (index == sass::none || access.active == 0 || !blocks.contains(block))
+          return;
+        sites.note(index, access);
+        if ((access.site & trace::stores_copy) == 0)
+          paths->add_access(block, warp, {index, (access.site & trace::continues_access) != 0});
+        if (blocks.samples(block))
+          sites.add_of_code(block, warp, index, access);
+      }));
+  if (!fits)
+    return fail("warps executed functions that the code of the kernel does not name");
+
+  const SiteIndex site_index = model::index_of(trace.sites());
+  TRY(trace.for_each_access(
+      launch.id, [&](std::uint64_t block, std::uint32_t warp, const trace::WarpAccess& access) {
+        if (const auto found = site_index.find(access.site);
+            found != site_index.end() && access.active != 0 && access.kind != AccessKind::mark)
+          sites.add_of_source(block, warp, found->second, access, blocks.samples(block));
+      }));
+  ExecutedSnapshot result;
+  result.sites = sites.choose();
+
+  TRY(paths->finish(code));
+  SnapshotBuilder builder(result.sites, launch, windows, rules, Accesses::executed);
+  for (const auto& [place, path] : paths->path_of())
+    builder.keep(place.first, place.second);
+  Expected<void> first_failure;
+  TRY(trace.for_each_executed(
+      launch.id, machine_code.capability,
+      [](std::uint64_t, std::uint32_t, std::span<const trace::ExecutedRun>) {},
+      [&](std::uint64_t block, std::uint32_t warp, const trace::WarpAccess& access) {
+        const std::uint32_t index = index_of(access);
+        if (index == sass::none || access.active == 0 || !first_failure || !blocks.contains(block))
+          return;
+        const std::uint32_t site = sites.site_of(index, access);
+        first_failure = builder.add_executed(block, warp, site, access);
+      }));
+  TRY(first_failure);
+  const auto end = trace.end_of(launch.id);
+  result.snapshot = std::move(builder).finish(end && end->complete);
+  for (Warp& warp : result.snapshot.warps)
+    warp.path = paths->path_of().at({warp.block, warp.warp});
+  result.snapshot.code = std::make_shared<const Code>(std::move(code));
+  return result;
+}
+
+} // namespace warplens::model

@@ -1,0 +1,74 @@
+// From the runs of instructions that warps executed to their paths through the blocks of the code.
+#pragma once
+
+#include "model/code/code.h"
+#include "support/expected.h"
+#include "trace/executed.h"
+#include "trace/records.h"
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace warplens::model {
+
+/// An instruction that makes an access, and whether that is a further part of the access before.
+struct MadeAccess {
+  std::uint32_t instruction = 0;
+  bool continues = false;
+};
+
+class ExecutedPaths {
+public:
+  /// `sections`: by whose numbers the runs tell instructions. The error names a function that the code table
+  /// lacks.
+  static Expected<ExecutedPaths> create(const sass::Kernel& kernel,
+                                        const std::vector<trace::Execution::Section>& sections);
+
+  /// Returns the index in the code table of an instruction by its number; sass::none: there is none.
+  std::uint32_t index_of(std::uint64_t number) const {
+    return number < index_of_.size() ? index_of_[number] : sass::none;
+  }
+
+  /// Adds what a warp executed next. Returns false if a run has instructions that the code lacks.
+  bool add_runs(std::uint64_t block, std::uint32_t warp, std::span<const trace::ExecutedRun> runs);
+  /// Adds an access that the warp made next.
+  void add_access(std::uint64_t block, std::uint32_t warp, MadeAccess access);
+
+  /// Sets the code's blocks, of which runs begin and end at borders, its slots and paths. Afterwards
+  /// path_of() is known. The error says that accesses and runs do not fit together.
+  Expected<void> finish(Code& code);
+
+  /// The warps that executed anything, by block and warp, with their paths.
+  const std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint32_t>& path_of() const { return path_of_; }
+  /// Returns for each instruction how many warps executed it, and how many lanes were active, over all.
+  struct Executions {
+    std::uint64_t warps = 0, lanes = 0;
+  };
+  std::vector<Executions> executions(std::size_t instructions) const;
+
+private:
+  struct OfWarp {
+    std::vector<std::uint32_t> pieces; ///< of runs, indices into `pieces_`
+    std::vector<std::uint32_t> made;   ///< instructions, with `further_part` where it is one
+  };
+  using Runs = std::vector<trace::ExecutedRun>;
+  static constexpr std::uint32_t further_part = 1u << 31;
+
+  void split_blocks(Code& code) const;
+  void set_slots(Code& code) const;
+  Expected<Path> make_path(const Code& code, const OfWarp& warp) const;
+
+  std::vector<std::uint32_t> index_of_;
+  std::map<Runs, std::uint32_t> known_;
+  std::vector<const Runs*> pieces_;
+  std::vector<std::uint64_t> piece_uses_;
+  std::map<std::pair<std::uint64_t, std::uint32_t>, OfWarp> warps_;
+  std::vector<std::uint8_t> makes_access_; ///< by instruction
+  std::vector<std::uint8_t> is_split_;     ///< by instruction: its access is of several parts
+  std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint32_t> path_of_;
+};
+
+} // namespace warplens::model

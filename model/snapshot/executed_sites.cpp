@@ -1,0 +1,193 @@
+#include "model/snapshot/executed_sites.h"
+
+#include "support/files.h"
+#include "support/hash.h"
+#include "vocabulary/spilled_registers.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <fmt/format.h>
+
+namespace warplens::model {
+namespace {
+
+/// How far a compiler's line may lie from that of the access: statements of several lines.
+constexpr int max_lines_away = 8;
+constexpr std::size_t max_signatures = 1u << 16; ///< of an instruction or a site
+
+/// Mixes a number into a hash (splitmix64's steps; Steele, Lea, Flood: OOPSLA 2014).
+std::uint64_t combined_hash(std::uint64_t hash, std::uint64_t number) {
+  hash = (hash ^ number) + 0x9e3779b97f4a7c15;
+  hash = (hash ^ hash >> 30) * 0xbf58476d1ce4e5b9;
+  hash = (hash ^ hash >> 27) * 0x94d049bb133111eb;
+  return hash ^ hash >> 31;
+}
+
+} // namespace
+
+ExecutedSites::ExecutedSites(const std::vector<Site>& sites, const sass::CodeTable& table, const Code& code)
+    : sites_(sites), table_(table), code_(code), seen_(sites.size()), signatures_(sites.size()) {
+  for (std::uint32_t i = 0; i < sites.size(); ++i) {
+    const Site& site = sites[i];
+    if (site.kind == AccessKind::mark)
+      continue;
+    const std::string file = file_name(site.file);
+    at_[{use_of(site.kind), file, site.line}].push_back(i);
+    if (site.kind == AccessKind::update) // two instructions
+      at_[{Use::store, file, site.line}].push_back(i);
+  }
+}
+
+ExecutedSites::Use ExecutedSites::use_of(AccessKind kind) {
+  switch (kind) {
+  case AccessKind::store: return Use::store;
+  case AccessKind::atomic: return Use::atomic;
+  case AccessKind::barrier: return Use::barrier;
+  default: return Use::load;
+  }
+}
+
+ExecutedSites::Memory ExecutedSites::memory_of(const trace::WarpAccess& access) {
+  if (access.kind == AccessKind::barrier)
+    return Memory::none;
+  switch (access.space) {
+  case Space::shared: return Memory::shared;
+  case Space::local: return Memory::local;
+  case Space::constant: return Memory::constant;
+  default: return Memory::global;
+  }
+}
+
+/// Returns a number that two accesses of one warp have in common if they are likely the same one. Addresses
+/// in shared and local memory differ by where each compiler puts an array: there the distances of the lanes
+/// count.
+std::uint64_t ExecutedSites::signature(std::uint64_t block, std::uint32_t warp,
+                                       const trace::WarpAccess& access) {
+  const auto first = unsigned(std::countr_zero(access.active));
+  const Memory memory = memory_of(access);
+  if (memory == Memory::global || memory == Memory::constant)
+    return combined_hash(combined_hash(block, warp), access.addresses[first]);
+  std::uint64_t hash = memory == Memory::shared;
+  for (std::uint32_t left = access.active; left != 0; left &= left - 1)
+    hash = combined_hash(hash, access.addresses[unsigned(std::countr_zero(left))] - access.addresses[first]);
+  return hash;
+}
+
+void ExecutedSites::add_of_source(std::uint64_t block, std::uint32_t warp, std::uint32_t site,
+                                  const trace::WarpAccess& access, bool is_sampled) {
+  seen_[site] |= std::uint8_t(1u << unsigned(memory_of(access)));
+  if (is_sampled && is_access(access.kind) && signatures_[site].size() < max_signatures)
+    signatures_[site].insert(signature(block, warp, access));
+}
+
+void ExecutedSites::note(std::uint32_t instruction, const trace::WarpAccess& access) {
+  const auto [found, is_new] = instructions_.try_emplace(Key{instruction, use_of(access.kind)});
+  if (is_new)
+    found->second.memory = memory_of(access);
+  found->second.bytes = std::max(found->second.bytes, access.bytes);
+}
+
+void ExecutedSites::add_of_code(std::uint64_t block, std::uint32_t warp, std::uint32_t instruction,
+                                const trace::WarpAccess& access) {
+  std::vector<std::uint64_t>& signatures = instructions_[Key{instruction, use_of(access.kind)}].signatures;
+  if (is_access(access.kind) && signatures.size() < max_signatures)
+    signatures.push_back(signature(block, warp, access));
+}
+
+bool ExecutedSites::accepts(std::uint32_t site, Memory memory) const {
+  return (seen_[site] >> unsigned(memory) & 1) != 0;
+}
+
+/// Returns the sites at the instruction's place, from the innermost function outwards; where there is none,
+/// those of the closest line: compilers name the line of a statement, not always that of the operand.
+std::vector<std::uint32_t> ExecutedSites::candidates_of(std::uint32_t instruction, Use use,
+                                                        Memory memory) const {
+  std::vector<std::uint32_t> found;
+  const auto take = [&](const std::vector<std::uint32_t>& sites) {
+    for (const std::uint32_t site : sites)
+      if (accepts(site, memory))
+        found.push_back(site);
+    return !found.empty();
+  };
+  const std::uint32_t innermost = code_.kernel.instructions[instruction].position;
+  for (std::uint32_t at = innermost; at != sass::none; at = table_.positions[at].inlined_at) {
+    const sass::Position& position = table_.positions[at];
+    if (const auto here = at_.find({use, file_name(table_.files[position.file]), position.line});
+        here != at_.end() && take(here->second))
+      return found;
+  }
+  if (innermost == sass::none)
+    return found;
+  const sass::Position& position = table_.positions[innermost];
+  const std::string file = file_name(table_.files[position.file]);
+  for (int away = 1; away <= max_lines_away; ++away)
+    for (const int line : {int(position.line) - away, int(position.line) + away})
+      if (line > 0)
+        if (const auto near = at_.find({use, file, std::uint32_t(line)});
+            near != at_.end() && take(near->second))
+          return found;
+  return found;
+}
+
+std::uint32_t ExecutedSites::add_site(std::uint32_t instruction, const Key& key, const Instruction& of) {
+  const sass::Instruction& code = code_.kernel.instructions[instruction];
+  SourceLine line;
+  for (std::uint32_t i = instruction + 1; i-- > 0 && line.line == 0;) // the closest one before it
+    line = code_.lines[i];
+  for (std::uint32_t i = instruction; i < code_.lines.size() && line.line == 0; ++i)
+    line = code_.lines[i];
+  Site site;
+  site.file = line.line == 0 || code_.files.empty() ? std::string() : code_.files[line.file];
+  site.line = line.line;
+  site.column = 1;
+  site.element_bytes = of.bytes;
+  site.kind = key.use == Use::store     ? AccessKind::store
+              : key.use == Use::atomic  ? AccessKind::atomic
+              : key.use == Use::barrier ? AccessKind::barrier
+                                        : AccessKind::load;
+  site.space = of.memory == Memory::shared     ? Space::shared
+               : of.memory == Memory::local    ? Space::local
+               : of.memory == Memory::constant ? Space::constant
+                                               : Space::global;
+  site.expression = of.memory == Memory::local && code.frame_offset != sass::Instruction::not_in_frame
+                        ? std::string(spilled_registers)
+                        : std::string(sass::name_of(code));
+  site.id = stable_hash(fmt::format("{}:{}:{}:{}:{}:{}", site.expression, site.file, site.line,
+                                    unsigned(site.kind), unsigned(site.space), site.element_bytes));
+  for (std::uint32_t i = std::uint32_t(sites_.size()); i < all_.size(); ++i)
+    if (all_[i].id == site.id)
+      return i;
+  all_.push_back(std::move(site));
+  return std::uint32_t(all_.size() - 1);
+}
+
+std::vector<Site> ExecutedSites::choose() {
+  all_ = sites_;
+  for (auto& [key, instruction] : instructions_) {
+    const std::vector<std::uint32_t> candidates = candidates_of(key.instruction, key.use, instruction.memory);
+    if (candidates.empty()) {
+      instruction.site = add_site(key.instruction, key, instruction);
+      continue;
+    }
+    std::size_t most = 0;
+    instruction.site = candidates.front();
+    for (const std::uint32_t site : candidates) {
+      const auto equal = std::size_t(std::ranges::count_if(
+          instruction.signatures, [&](std::uint64_t one) { return signatures_[site].contains(one); }));
+      if (equal > most) {
+        most = equal;
+        instruction.site = site;
+      }
+    }
+  }
+  for (Site& site : all_) // the machine code has done what the compiler makes of these
+    site.aggregation = LaneAggregation::none;
+  return all_;
+}
+
+std::uint32_t ExecutedSites::site_of(std::uint32_t instruction, const trace::WarpAccess& access) const {
+  return instructions_.at(Key{instruction, use_of(access.kind)}).site;
+}
+
+} // namespace warplens::model

@@ -1,0 +1,45 @@
+// From what the executor of machine code observes of one block to records of a trace.
+#pragma once
+
+#include "machine/execute.h"
+#include "trace/executed.h"
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace warplens::cpu {
+
+/// Records one block after the other in an encoder.
+class ExecutionRecorder : public machine::Sink {
+public:
+  /// `make_room` is called when the encoder's chunk is full, and empties it. `stack_bytes`: of each thread;
+  /// `warps_per_block`: so that each warp's local memory has a place of its own.
+  ExecutionRecorder(trace::ExecutedEncoder& encoder, std::function<void()> make_room,
+                    std::uint32_t warps_per_block, std::uint32_t stack_bytes)
+      : encoder_(encoder), make_room_(std::move(make_room)), warps_per_block_(warps_per_block),
+        stack_bytes_(stack_bytes), runs_(warps_per_block) {}
+
+  void on_run(machine::WarpId warp, std::uint32_t first, std::uint32_t count, machine::Mask active) override;
+  void on_access(machine::WarpId warp, const machine::Access& access) override;
+  void on_barrier(machine::WarpId warp, std::uint32_t instruction, machine::Mask lanes) override;
+
+  /// Records what is left of the block.
+  void end_block(std::uint64_t block);
+
+private:
+  void put(machine::WarpId warp, const trace::WarpAccess& access);
+  void put_runs(machine::WarpId warp);
+  void put_bulk(machine::WarpId warp, trace::WarpAccess& record, std::uint64_t address, std::uint64_t bytes);
+  /// Moves the lanes' addresses to their space; returns the lanes in that of the first lane.
+  std::uint32_t resolve(machine::WarpId warp, const machine::Access& access, std::uint32_t lanes,
+                        trace::WarpAccess& record) const;
+
+  trace::ExecutedEncoder& encoder_;
+  std::function<void()> make_room_;
+  std::uint32_t warps_per_block_, stack_bytes_;
+  std::vector<std::vector<trace::ExecutedRun>> runs_; ///< by warp
+};
+
+} // namespace warplens::cpu

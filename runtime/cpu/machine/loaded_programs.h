@@ -1,0 +1,27 @@
+// The program's machine codes as the executor has them: each is loaded once, and never unloaded.
+#pragma once
+
+#include "machine/program.h"
+#include "support/expected.h"
+#include "trace/records.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace warplens::cpu {
+
+struct LoadedKernel {
+  const machine::Program* program = nullptr;
+  const machine::Kernel* kernel = nullptr;
+};
+
+/// Any thread may call it. The error says why the code cannot be executed.
+Expected<LoadedKernel> load_kernel(const trace::MachineCode& code);
+
+/// Returns where the program's variables lie, by the names in its machine code. `module` is that of the
+/// kernel. The error names a variable of the user's that is not known.
+Expected<std::map<std::string, std::uint64_t, std::less<>>>
+addresses_of_variables(const machine::Program& program, const char* module);
+
+} // namespace warplens::cpu

@@ -1,0 +1,281 @@
+#include "runtime/cpu/machine/machine_execution.h"
+
+#include "machine/execute.h"
+#include "runtime/cpu/device/registry.h"
+#include "runtime/cpu/machine/compare_memory.h"
+#include "runtime/cpu/machine/execution_recorder.h"
+#include "runtime/cpu/machine/loaded_programs.h"
+#include "runtime/cpu/machine/readable_memory.h"
+#include "runtime/host/recorder.h"
+#include "trace/chunk_file.h"
+#include "trace/machine_code.h"
+#include "vocabulary/geometry.h"
+#include "vocabulary/round_up.h"
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <fmt/format.h>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+
+namespace warplens::cpu {
+namespace {
+
+machine::Dimensions dimensions_of(const trace::Dim3& dim) {
+  return {dim.x, dim.y, dim.z};
+}
+
+/// Returns the kernel's parameters one after the other, as device code has them.
+Expected<std::vector<std::byte>> pack_parameters(const machine::Kernel& kernel,
+                                                 const LaunchToExecute& launch) {
+  if (kernel.parameters.size() != launch.kernel.parameter_count)
+    return fail("it has {} parameters, and the program's kernel has {}", kernel.parameters.size(),
+                launch.kernel.parameter_count);
+  std::vector<std::byte> bytes(kernel.parameter_bytes);
+  for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
+    const machine::Parameter& parameter = kernel.parameters[i];
+    if (parameter.bytes != launch.kernel.parameters[i].bytes ||
+        std::size_t{parameter.offset} + parameter.bytes > bytes.size())
+      return fail("its parameter {} has {} bytes, and that of the program's kernel {}", i, parameter.bytes,
+                  launch.kernel.parameters[i].bytes);
+    std::memcpy(bytes.data() + parameter.offset, launch.arguments[i], parameter.bytes);
+  }
+  return bytes;
+}
+
+/// Memory that device code allocates while a block's machine code is executed: malloc() of device code.
+class DeviceHeap {
+public:
+  explicit DeviceHeap(machine::Memory& memory) : memory_(memory) {}
+
+  /// Returns 0 if there is too little.
+  std::uint64_t allocate(std::uint64_t bytes) {
+    constexpr std::uint64_t size = 8 << 20; // CUDA's cudaLimitMallocHeapSize
+    constexpr std::uint64_t alignment = 16;
+    if (!arena_) {
+      arena_ = std::make_unique<std::byte[]>(size);
+      begin_ = round_up(reinterpret_cast<std::uintptr_t>(arena_.get()), std::uint64_t{4096});
+      if (memory_.contains(begin_, 1))
+        return 0; // it lies where other memory was when the launch began
+      memory_.add({begin_, size - 4096, reinterpret_cast<const std::byte*>(begin_)});
+    }
+    if (bytes == 0 || bytes > size - 4096 - used_)
+      return 0;
+    const std::uint64_t address = begin_ + used_;
+    used_ += std::min(round_up(bytes, alignment), size - 4096 - used_);
+    return address;
+  }
+  bool is_used() const { return arena_ != nullptr; }
+  bool contains(std::uint64_t address) const { return arena_ && address - begin_ < used_; }
+
+private:
+  machine::Memory& memory_;
+  std::unique_ptr<std::byte[]> arena_;
+  std::uint64_t begin_ = 0, used_ = 0;
+};
+
+/// One machine code of the launch.
+struct Code {
+  const machine::Program* program = nullptr;
+  const machine::Kernel* kernel = nullptr;
+  machine::Launch launch;
+  std::mutex mutex; ///< guards the rest
+  trace::Execution execution;
+};
+
+/// What executes one block after the other; for one thread at a time.
+struct Executor {
+  Executor(std::uint32_t capability, const std::vector<machine::Range>& ranges)
+      : memory(ranges, true), encoder(capability) {}
+  machine::Memory memory;
+  trace::ExecutedEncoder encoder;
+  trace::Packer packer;
+};
+
+} // namespace
+
+struct MachineExecution::State {
+  std::uint32_t launch = 0;
+  std::uint32_t warps_per_block = 0;
+  std::vector<machine::Range> ranges;
+  std::deque<Code> codes;
+  std::mutex mutex; ///< guards `idle`
+  std::map<const Code*, std::vector<std::unique_ptr<Executor>>> idle;
+
+  std::unique_ptr<Executor> take(const Code& code) {
+    {
+      const std::scoped_lock lock(mutex);
+      std::vector<std::unique_ptr<Executor>>& here = idle[&code];
+      if (!here.empty()) {
+        std::unique_ptr<Executor> executor = std::move(here.back());
+        here.pop_back();
+        return executor;
+      }
+    }
+    return std::make_unique<Executor>(code.execution.capability, ranges);
+  }
+  void give_back(const Code& code, std::unique_ptr<Executor> executor) {
+    executor->memory.discard();
+    const std::scoped_lock lock(mutex);
+    idle[&code].push_back(std::move(executor));
+  }
+  void write(Executor& executor) const {
+    const std::uint32_t records = executor.encoder.records();
+    const auto packed = executor.packer.pack(records, executor.encoder.take());
+    runtime::Recorder::instance().write_executed(launch, packed);
+  }
+};
+
+class MachineExecution::OfBlock {
+public:
+  OfBlock(State& state, std::uint64_t block) : state_(state) {
+    for (Code& code : state.codes)
+      execute(code, block);
+  }
+  OfBlock(const OfBlock&) = delete;
+  /// The program's own block has ended.
+  ~OfBlock() {
+    for (Executed& executed : executed_) {
+      const MemoryComparison compared =
+          compare_memory(executed.executor->memory, *executed.code->kernel,
+                         [&](std::uint64_t address) { return executed.heap->contains(address); });
+      {
+        const std::scoped_lock lock(executed.code->mutex);
+        trace::Execution& execution = executed.code->execution;
+        execution.words += compared.words;
+        execution.different_words += compared.different;
+        execution.different_atomics += compared.different_atomics;
+        execution.largest_difference = std::max(execution.largest_difference, compared.largest_difference);
+      }
+      give_back(executed);
+    }
+  }
+
+private:
+  struct Executed {
+    Code* code = nullptr;
+    std::unique_ptr<Executor> executor;
+    std::unique_ptr<DeviceHeap> heap;
+  };
+
+  void give_back(Executed& executed) {
+    if (!executed.heap->is_used())
+      return state_.give_back(*executed.code, std::move(executed.executor));
+    if (!executed.executor->encoder.is_empty()) // its memory has a range that ends with the heap
+      state_.write(*executed.executor);
+  }
+
+  void execute(Code& code, std::uint64_t block) {
+    {
+      const std::scoped_lock lock(code.mutex);
+      if (!code.execution.is_complete())
+        return;
+    }
+    Executed executed{&code, state_.take(code), nullptr};
+    Executor* const executor = executed.executor.get();
+    executed.heap = std::make_unique<DeviceHeap>(executor->memory);
+    DeviceHeap& heap = *executed.heap;
+    machine::Launch launch = code.launch;
+    launch.builtins = {.vprintf = [](auto, auto) { return 0; }, // the program's own block prints
+                       .malloc = [&](std::uint64_t bytes) { return heap.allocate(bytes); },
+                       .free = [](std::uint64_t) {},
+                       .assert_fail = [](auto, auto, auto, auto) {}};
+    ExecutionRecorder recorder(
+        executor->encoder, [&] { state_.write(*executor); }, state_.warps_per_block,
+        machine::stack_bytes(*code.kernel, launch));
+    const std::uint64_t blocks[] = {block};
+    const machine::Outcome outcome =
+        machine::execute(*code.program, *code.kernel, launch, blocks, executor->memory, &recorder);
+    recorder.end_block(block);
+    const std::scoped_lock lock(code.mutex);
+    trace::Execution& execution = code.execution;
+    execution.warp_instructions += outcome.warp_instructions;
+    if (outcome.is_finished()) {
+      ++execution.blocks;
+      executed_.push_back(std::move(executed));
+      return;
+    }
+    if (execution.is_complete())
+      execution.failure = fmt::format("block {}: {}", outcome.block, outcome.reason);
+    give_back(executed);
+  }
+
+  State& state_;
+  std::vector<Executed> executed_;
+};
+
+void MachineExecution::EndOfBlock::operator()(OfBlock* block) const {
+  delete block;
+}
+
+MachineExecution::MachineExecution(std::unique_ptr<State> state) : state_(std::move(state)) {}
+MachineExecution::~MachineExecution() = default;
+
+std::unique_ptr<MachineExecution> MachineExecution::begin(const LaunchToExecute& launch) {
+  auto state = std::make_unique<State>();
+  state->launch = launch.launch.id;
+  state->warps_per_block = std::uint32_t((launch.launch.block.count() + warp_lanes - 1) / warp_lanes);
+  std::set<const trace::MachineCode*> wanted;
+  for (const std::uint32_t capability : runtime::Recorder::instance().executed_capabilities())
+    wanted.insert(trace::machine_code_for(launch.launch.machine_code, int(capability),
+                                          trace::registers_of_todays_threads));
+  for (const trace::MachineCode* const chosen : wanted) {
+    if (chosen == nullptr || chosen->cubin.empty())
+      continue;
+    const trace::MachineCode& machine_code = *chosen;
+    Code& code = state->codes.emplace_back();
+    code.execution.launch = launch.launch.id;
+    code.execution.capability = machine_code.capability;
+    const auto refuse = [&](const std::string& why) { code.execution.failure = why; };
+    const Expected<LoadedKernel> loaded = load_kernel(machine_code);
+    if (!loaded) {
+      refuse(loaded.error().message);
+      continue;
+    }
+    code.program = loaded->program;
+    code.kernel = loaded->kernel;
+    for (const machine::Kernel::Section& section : code.kernel->sections())
+      code.execution.sections.push_back({section.name, section.begin, section.end});
+    const auto parameters = pack_parameters(*code.kernel, launch);
+    const auto variables = addresses_of_variables(*code.program, launch.kernel.module);
+    if (!parameters)
+      refuse(parameters.error().message);
+    else if (!variables)
+      refuse(variables.error().message);
+    else if (launch.is_cooperative)
+      refuse("its blocks wait for each other");
+    if (!code.execution.is_complete())
+      continue;
+    code.launch.grid = dimensions_of(launch.launch.grid);
+    code.launch.block = dimensions_of(launch.launch.block);
+    code.launch.dynamic_shared_bytes = launch.launch.dynamic_shared_bytes;
+    code.launch.parameters = *parameters;
+    code.launch.address_of = [known = *variables](std::string_view name) -> std::optional<std::uint64_t> {
+      const auto found = known.find(name);
+      return found == known.end() ? std::nullopt : std::optional(found->second);
+    };
+  }
+  if (state->codes.empty())
+    return nullptr;
+  state->ranges = readable_memory();
+  return std::unique_ptr<MachineExecution>(new MachineExecution(std::move(state)));
+}
+
+MachineExecution::BlockHandle MachineExecution::execute(std::uint64_t block) {
+  return BlockHandle(new OfBlock(*state_, block));
+}
+
+void MachineExecution::end() {
+  for (auto& [code, executors] : state_->idle)
+    for (const std::unique_ptr<Executor>& executor : executors)
+      if (!executor->encoder.is_empty())
+        state_->write(*executor);
+  for (const Code& code : state_->codes)
+    runtime::Recorder::instance().write_execution(code.execution);
+}
+
+} // namespace warplens::cpu

@@ -1,0 +1,51 @@
+// Executes the machine code of a traced launch beside the program: each recorded block before it runs, on the
+// memory as it then is and on copies of what it writes. So the trace has the instructions that a GPU's warps
+// would execute; and what they wrote is compared with what the program's own block left, which tells whether
+// the two agree.
+#pragma once
+
+#include "runtime/abi/abi.h"
+#include "trace/records.h"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace warplens::cpu {
+
+/// A launch as the executor must know it.
+struct LaunchToExecute {
+  const KernelRecord& kernel;
+  const trace::Launch& launch; ///< with its id
+  void** arguments;
+  bool is_cooperative = false;
+};
+
+/// Of one launch. Several OS threads may execute blocks at the same time.
+class MachineExecution {
+public:
+  /// Returns null if none of the launch's machine codes is wanted (Recorder::executed_capabilities).
+  static std::unique_ptr<MachineExecution> begin(const LaunchToExecute& launch);
+  ~MachineExecution();
+
+  /// What was executed of a block; its destructor, after the program's own block has ended, compares.
+  class OfBlock;
+  struct EndOfBlock {
+    void operator()(OfBlock* block) const;
+  };
+  using BlockHandle = std::unique_ptr<OfBlock, EndOfBlock>;
+
+  /// Executes a block that is about to run.
+  BlockHandle execute(std::uint64_t block);
+
+  /// Writes the rest of what was executed, and how, into the trace. After the last block.
+  void end();
+
+private:
+  struct State;
+  explicit MachineExecution(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+} // namespace warplens::cpu

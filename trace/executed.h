@@ -1,0 +1,84 @@
+// What the warps of a launch executed in one of its kernel's machine codes, instruction by instruction: the
+// record, and its encoding into the payload of a chunk, which is self-contained.
+#pragma once
+
+#include "support/expected.h"
+#include "trace/access_codec.h"
+#include "trace/records.h"
+
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <vector>
+
+namespace warplens::trace {
+
+/// Instructions that a warp executed one after the other, with the same lanes.
+struct ExecutedRun {
+  std::uint32_t first = 0, count = 0; ///< by the numbers of Execution::sections
+  std::uint32_t lanes = 0;            ///< that were active, a bit for each
+
+  friend auto operator<=>(const ExecutedRun&, const ExecutedRun&) = default;
+};
+
+// WarpAccess::site of an executed access: the instruction's number, and these bits.
+/// It is a further part of the access before, which is too large for one record.
+inline constexpr std::uint64_t continues_access = std::uint64_t{1} << 32;
+/// It is the store of a copy to shared memory, of which the access before is the load.
+inline constexpr std::uint64_t stores_copy = std::uint64_t{1} << 33;
+
+/// Of one machine code of one launch.
+class ExecutedEncoder {
+public:
+  explicit ExecutedEncoder(std::uint32_t capability) : capability_(capability) {}
+
+  /// Adds what a warp executed next.
+  void add_runs(std::uint64_t block, std::uint32_t warp, std::vector<ExecutedRun> runs);
+  /// Adds an access, whose site is that of an instruction. A warp's are in the order of execution.
+  void add_access(std::uint64_t block, std::uint32_t warp, const WarpAccess& access) {
+    accesses_.add(block, warp, access);
+  }
+  bool is_empty() const { return pieces_.empty() && accesses_.records() == 0; }
+  /// Returns whether a chunk is complete. A warp's runs and accesses may go on in the next one.
+  bool is_full() const { return accesses_.full() || run_count_ >= max_runs; }
+  /// Returns the number of accesses that the payload will have.
+  std::uint32_t records() const { return accesses_.records(); }
+  /// Returns the payload, whose parts compress better apart, valid until the next call. Starts afresh.
+  std::span<const Bytes> take();
+
+private:
+  static constexpr std::size_t max_runs = 1u << 19;
+  struct Piece {
+    std::uint64_t block = 0;
+    std::uint32_t warp = 0, sequence = 0;
+  };
+
+  std::uint32_t capability_;
+  std::map<std::vector<ExecutedRun>, std::uint32_t> sequences_; ///< each once, since most warps do the same
+  std::vector<Piece> pieces_;
+  std::size_t run_count_ = 0; ///< of the sequences
+  Bytes encoded_sequences_;
+  AccessEncoder accesses_;
+  std::vector<Bytes> payload_;
+};
+
+class ExecutedDecoder {
+public:
+  using VisitRuns =
+      std::function<void(std::uint64_t block, std::uint32_t warp, std::span<const ExecutedRun>)>;
+  using VisitAccess = AccessDecoder::Visit;
+
+  /// Returns the capability of the machine code that a payload is about.
+  static Expected<std::uint32_t> capability_of(std::span<const std::uint8_t> payload);
+  /// Decodes a payload: first all runs, some of a warp at once, then all accesses, each in order within a
+  /// warp. The error names the fault; some may have been visited by then.
+  Expected<void> decode(std::span<const std::uint8_t> payload, const VisitRuns& visit_runs,
+                        const VisitAccess& visit_access);
+
+private:
+  AccessDecoder accesses_;
+};
+
+} // namespace warplens::trace
