@@ -36,6 +36,7 @@ DecodedLaunch::DecodedLaunch(const trace::AccessSource& trace, const trace::Laun
       collected_(collected_windows(launch, trace.end_of(launch.id))) {}
 
 Expected<void> DecodedLaunch::choose(const Gpu& gpu, const Options& options) {
+  infers_ways_ = options.infers_ways;
   const BlockWindows first{collected_.front()};
   if (options.snapshot_blocks)
     return decode(in_proportion(first, *options.snapshot_blocks), gpu);
@@ -97,7 +98,7 @@ Expected<bool> DecodedLaunch::follow(const Gpu& gpu, const trace::MachineCode* c
                                              : "";
   if (!code_unknown_.empty())
     return false;
-  execution_ = trace_.execution_of(launch_.id, code->capability);
+  execution_ = infers_ways_ ? nullptr : trace_.execution_of(launch_.id, code->capability);
   if (execution_ != nullptr && execution_->is_complete()) {
     TRY_LET(executed, decode_executed(trace_, launch_, decoded_, gpu.lanes, *code, *execution_));
     snapshot_ = std::move(executed->snapshot);

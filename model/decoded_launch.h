@@ -49,6 +49,7 @@ private:
   std::uint64_t decoded_cubin_ = 0;
   std::string code_unknown_;
   const trace::Execution* execution_ = nullptr;
+  bool infers_ways_ = false;
   Snapshot snapshot_;
   std::vector<Site> sites_;
 };

@@ -127,6 +127,14 @@ Expected<KernelResult> evaluate_on(const Gpu& gpu, DecodedLaunch& decoded, const
   }
   kernel->l2_start = before.start;
   kernel->code_unknown = decoded.code_unknown();
+  if (const trace::Execution* const execution = decoded.execution();
+      kernel->executed && execution != nullptr) {
+    if (execution->is_complete())
+      kernel->executed->execution = {execution->blocks, execution->words, execution->different_words,
+                                     execution->different_atomics, execution->largest_difference};
+    else
+      kernel->executed->inferred = execution->failure;
+  }
   const auto end = trace.end_of(part.id);
   kernel->snapshot.complete = end && end->complete;
   if (!kernel->snapshot.complete)

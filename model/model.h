@@ -51,6 +51,9 @@ struct Options {
   std::uint64_t seed = 1;
   /// Number of blocks, from each launch's first on; empty: as many as each GPU needs (snapshot_threads).
   std::optional<std::uint64_t> snapshot_blocks;
+  /// The ways of warps are inferred even where their machine code was executed: what is compared with changed
+  /// traces, for which it was not, is modelled as they are.
+  bool infers_ways = false;
   bool first_blocks_only = false;  ///< windows behind a launch's first blocks are left out
   unsigned threads = 0;            ///< maximum; 0: all cores. The result does not depend on it
   std::uint32_t timeline_bins = 0; ///< 0: no timeline

@@ -72,6 +72,7 @@ Experiment::Experiment(const trace::AccessSource& trace, std::uint32_t launch, c
   options_.confidence = {0, 0};
   options_.timeline_bins = 0;
   options_.first_blocks_only = true; // changes are of blocks behind each other
+  options_.infers_ways = true;       // no machine code was executed for a changed trace
   options_.wants_launch = [id = trace.launches()[launch].id](const trace::Launch& one) {
     return one.id == id;
   };

@@ -227,6 +227,8 @@ private:
                                    fmt::join(kernel.trials.drawn, ", ")));
     if (kernel.executed)
       field("executed", executed(*kernel.executed));
+    if (kernel.executed && kernel.executed->execution)
+      field("checked", execution(*kernel.executed->execution, kernel.executed->architecture));
     if (!kernel.warps)
       return;
     field("warps",
@@ -242,7 +244,24 @@ private:
                     short_count(double(code.instructions)), code.architecture, code.per_cycle.mean);
     if (code.matched < 0.9995)
       text += fmt::format("; {} % of the accesses were found in the code", percent(code.matched));
+    if (!code.inferred.empty())
+      text += fmt::format("; which ones is inferred from the accesses: {}", code.inferred);
     return text;
+  }
+
+  /// Says whether the machine code did what the program did.
+  static std::string execution(const CodeExecution& execution, std::uint32_t architecture) {
+    if (execution.different_words == 0)
+      return fmt::format("sm_{}, in {} blocks: wrote the same {} bytes as the program", architecture,
+                         grouped(execution.blocks), grouped(4 * execution.words));
+    std::string text =
+        fmt::format("sm_{}, in {} blocks: wrote {} of {} words otherwise than the program", architecture,
+                    grouped(execution.blocks), grouped(execution.different_words), grouped(execution.words));
+    if (execution.largest_difference != 0)
+      text += fmt::format(", by at most {:.1g} as floats", execution.largest_difference);
+    return text + (execution.different_atomics == execution.different_words
+                       ? ": by atomics, whose order is open"
+                       : ": approximate functions or the order of atomics may be why");
   }
 
   void time(const KernelResult& kernel) {

@@ -208,6 +208,16 @@ void read(const JsonNode& node, LineTime& target) {
     read_kinds(node["work"], target.work.emplace());
 }
 
+void read(const JsonNode& node, CodeExecution& target) {
+  node["blocks"].read(target.blocks);
+  node["words"].read(target.words);
+  node["different_words"].read(target.different_words);
+  node["different_atomics"].read(target.different_atomics);
+  node["largest_difference"].read(target.largest_difference);
+  node.require(target.different_words <= target.words && target.different_atomics <= target.different_words,
+               "an object whose words are at least those that differ");
+}
+
 void read(const JsonNode& node, ExecutedCode& target) {
   node["architecture"].read_word(target.architecture, architecture_named, "an architecture like sm_80");
   node["instructions"].read(target.instructions);
@@ -217,6 +227,10 @@ void read(const JsonNode& node, ExecutedCode& target) {
                  "an object whose matched_accesses is from 0 to 1");
   }
   read_amount(node["per_cycle"], target.per_cycle);
+  if (node.has("execution"))
+    read(node["execution"], target.execution.emplace());
+  if (node.has("inferred"))
+    node["inferred"].read(target.inferred);
 }
 
 void read(const JsonNode& node, SiteTime& target) {

@@ -218,12 +218,24 @@ struct CompiledKernel {
   std::uint32_t shared_bytes = 0;                            ///< static, per block
 };
 
+/// How the machine code was executed beside the program, and whether the two agree.
+struct CodeExecution {
+  std::uint64_t blocks = 0;
+  std::uint64_t words = 0;             ///< of 4 bytes, that the machine code wrote
+  std::uint64_t different_words = 0;   ///< in which the program left something else
+  std::uint64_t different_atomics = 0; ///< those of them that atomics wrote last
+  double largest_difference = 0;       ///< of these as floats, relative to the larger one
+};
+
 /// What the warps of the snapshot executed, by the machine code that the clock followed.
 struct ExecutedCode {
   std::uint32_t architecture = 0; ///< 80 is sm_80
   std::uint64_t instructions = 0; ///< of warps
   double matched = 1;             ///< the share of the trace's accesses for which the code has an instruction
   Statistic per_cycle;            ///< instructions per cycle and SM, mean over the GPU's SMs
+  /// Nothing where a warp's way through the code was inferred from the program's accesses.
+  std::optional<CodeExecution> execution;
+  std::string inferred; ///< why it was; empty if `execution` is there, or none was wanted
 };
 
 /// The rates and limits of a GPU that a kernel's figures are held against.

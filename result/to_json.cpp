@@ -130,6 +130,16 @@ void put(Json& object, const char* key, const std::optional<ExecutedCode>& execu
   json["instructions"] = executed->instructions;
   json["matched_accesses"] = executed->matched;
   put(json, "per_cycle", std::optional(executed->per_cycle));
+  if (executed->execution) {
+    const CodeExecution& execution = *executed->execution;
+    json["execution"] = {{"blocks", execution.blocks},
+                         {"words", execution.words},
+                         {"different_words", execution.different_words},
+                         {"different_atomics", execution.different_atomics},
+                         {"largest_difference", execution.largest_difference}};
+  }
+  if (!executed->inferred.empty())
+    json["inferred"] = executed->inferred;
 }
 
 void put(Json& object, const char* key, const std::optional<SiteTime>& time) {

@@ -29,7 +29,7 @@ inline constexpr std::uint64_t continues_access = std::uint64_t{1} << 32;
 /// It is the store of a copy to shared memory, of which the access before is the load.
 inline constexpr std::uint64_t stores_copy = std::uint64_t{1} << 33;
 
-/// Of one machine code of one launch.
+/// Encodes what one machine code of one launch executed.
 class ExecutedEncoder {
 public:
   explicit ExecutedEncoder(std::uint32_t capability) : capability_(capability) {}

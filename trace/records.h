@@ -107,7 +107,7 @@ struct LaunchEnd {
 /// How the machine code of a traced launch was executed beside the program, for GPUs of one capability: the
 /// recorded blocks, each before it ran.
 struct Execution {
-  /// Consecutive instructions of the code; what was executed is told by these numbers.
+  /// Consecutive instructions of the code, by whose numbers the trace says what was executed.
   struct Section {
     std::string name;                 ///< the function's, mangled
     std::uint32_t begin = 0, end = 0; ///< the numbers of its instructions

@@ -1,4 +1,4 @@
-// From the runs of instructions that warps executed to their paths through the blocks of the code.
+// Makes paths through the blocks of the code of the runs of instructions that warps executed.
 #pragma once
 
 #include "model/code/code.h"

@@ -143,11 +143,11 @@ TEST_CASE("a file that is no trace is distinguished from a damaged or newer one"
   FileBytes newer = file_bytes(path);
   newer[8] = 13;
   write_file(path, newer);
-  CHECK(read_whole(path).error.find("has format version 13, this warplens reads up to 12") !=
+  CHECK(read_whole(path).error.find("has format version 14, this warplens reads up to 13") !=
         std::string::npos);
   newer[8] = 11;
   write_file(path, newer);
-  CHECK(read_whole(path).error.find("has format version 11, this warplens reads 12: record it again") !=
+  CHECK(read_whole(path).error.find("has format version 12, this warplens reads 13: record it again") !=
         std::string::npos);
 }
 

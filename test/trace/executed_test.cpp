@@ -25,7 +25,8 @@ Executed random_execution(std::uint32_t seed) {
       const Place place{block * 1000, warp};
       std::mt19937 shared(warp == 2 ? seed + std::uint32_t(block) : 1);
       for (std::uint32_t i = 0; i < 50; ++i)
-        executed.runs[place].push_back({shared() % 4000, 1 + shared() % 30, std::uint32_t(shared()) | 1});
+        executed.runs[place].push_back(
+            {std::uint32_t(shared() % 4000), std::uint32_t(1 + shared() % 30), std::uint32_t(shared()) | 1});
       for (std::uint32_t i = 0; i < random() % 20; ++i) {
         WarpAccess access;
         access.site = random() % 4000 | (random() % 4 == 0 ? continues_access : 0) |

@@ -1,4 +1,4 @@
-// From what the executor of machine code observes of one block to records of a trace.
+// Makes records of a trace of what the executor of machine code observes.
 #pragma once
 
 #include "machine/execute.h"

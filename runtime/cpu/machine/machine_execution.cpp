@@ -87,7 +87,7 @@ struct Code {
   trace::Execution execution;
 };
 
-/// What executes one block after the other; for one thread at a time.
+/// Executes one block after the other; for one thread at a time.
 struct Executor {
   Executor(std::uint32_t capability, const std::vector<machine::Range>& ranges)
       : memory(ranges, true), encoder(capability) {}

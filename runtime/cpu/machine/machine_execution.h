@@ -22,7 +22,7 @@ struct LaunchToExecute {
   bool is_cooperative = false;
 };
 
-/// Of one launch. Several OS threads may execute blocks at the same time.
+/// Executes blocks of one launch. Several OS threads may do so at the same time.
 class MachineExecution {
 public:
   /// Returns null if none of the launch's machine codes is wanted (Recorder::executed_capabilities).
