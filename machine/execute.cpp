@@ -1,6 +1,7 @@
 #include "machine/execute.h"
 
 #include "machine/block.h"
+#include "sass/instruction.h"
 
 #include <algorithm>
 #include <bit>
@@ -261,9 +262,14 @@ private:
     const std::string& reason = code_.refusals[warp.pc];
     const CodeSection* section = code_.section_of(warp.pc);
     const std::uint32_t address = section ? (warp.pc - section->begin) * 16 : 0;
+    std::string listing = sass::listing_of(code_.words[warp.pc], address, code_.architecture);
+    if (listing.starts_with('?')) // the table of operations knows more names than have operands
+      listing.replace(
+          0, 1,
+          sass::name_of(
+              sass::decode_instruction(code_.words[warp.pc], address, code_.architecture).instruction));
     warp.stop(Outcome::Kind::refused,
-              fmt::format("{}: {}", sass::listing_of(code_.words[warp.pc], address, code_.architecture),
-                          reason.empty() ? "not supported" : reason));
+              fmt::format("{}: {}", listing, reason.empty() ? "not supported" : reason));
   }
 
   // ---- branches whose targets differ by lane

@@ -539,6 +539,14 @@ const Kernel* Program::find(std::string_view kernel) const {
   return found == kernels_.end() ? nullptr : &*found;
 }
 
+std::pair<const Variable*, std::uint64_t> Program::constant_at(std::uint64_t offset) const {
+  for (std::size_t i = 0; i < image_->variables.size(); ++i)
+    if (const std::uint64_t begin = image_->places[i].offset;
+        image_->variables[i].is_constant && offset - begin < image_->variables[i].bytes)
+      return {&image_->variables[i], offset - begin};
+  return {nullptr, 0};
+}
+
 std::span<const Variable> Program::variables() const {
   return image_->variables;
 }
@@ -557,6 +565,20 @@ std::vector<Kernel::Section> Kernel::sections() const {
   for (const CodeSection& section : code_->sections)
     sections.push_back({section.name, section.begin, section.end});
   return sections;
+}
+
+std::vector<Kernel::ConstantOperand> Kernel::constant_operands() const {
+  constexpr std::uint8_t variables_bank = 3;
+  std::vector<ConstantOperand> found;
+  for (std::uint32_t i = 0; i < code_->operands.size(); ++i) {
+    const Operands& x = code_->operands[i];
+    if (x.opcode == Opcode::ldc)
+      continue; // an access
+    for (const Source* source : {&x.a, &x.b, &x.c})
+      if (source->kind == Source::Kind::constant && source->bank == variables_bank)
+        found.push_back({i, source->offset, 4u * source->words});
+  }
+  return found;
 }
 
 bool Kernel::is_atomic(std::uint32_t instruction) const {

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace warplens::machine {
@@ -49,6 +50,14 @@ public:
   };
   /// Returns the sections, the kernel's own first.
   std::vector<Section> sections() const;
+  /// An operand of an instruction that is a word of `__constant__` memory.
+  struct ConstantOperand {
+    std::uint32_t instruction = 0;
+    std::uint32_t offset = 0; ///< in the bank of `__constant__` variables
+    std::uint32_t bytes = 4;
+  };
+  /// Returns these operands, in the order of the instructions.
+  std::vector<ConstantOperand> constant_operands() const;
   /// Returns whether the instruction is an atomic operation on memory.
   bool is_atomic(std::uint32_t instruction) const;
   /// Returns the instruction as a listing has it.
@@ -89,6 +98,9 @@ public:
   /// Returns the variables, in the order of the file. A launch may say where they lie.
   std::span<const Variable> variables() const;
 
+  /// Returns the variable at an offset in the bank of `__constant__` variables, and the offset in it; null if
+  /// there is none.
+  std::pair<const Variable*, std::uint64_t> constant_at(std::uint64_t offset) const;
   struct Image;
   const Image& image() const { return *image_; }
 

@@ -28,6 +28,8 @@ struct ExecutedRun {
 inline constexpr std::uint64_t continues_access = std::uint64_t{1} << 32;
 /// It is the store of a copy to shared memory, of which the access before is the load.
 inline constexpr std::uint64_t stores_copy = std::uint64_t{1} << 33;
+/// It is an operand in constant memory, which the run of instructions read whose accesses come before.
+inline constexpr std::uint64_t is_operand = std::uint64_t{1} << 34;
 
 /// Encodes what one machine code of one launch executed.
 class ExecutedEncoder {

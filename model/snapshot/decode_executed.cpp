@@ -64,7 +64,9 @@ Expected<ExecutedSnapshot> decode_executed(const trace::AccessSource& trace, con
   bool fits = true;
   const auto index_of = [&](const trace::WarpAccess& access) {
     const std::uint32_t index = paths->index_of(access.site & ~std::uint32_t{0});
-    return index != sass::none && can_have_slot(kernel->instructions[index]) ? index : sass::none;
+    const bool is_known = index != sass::none && ((access.site & trace::is_operand) != 0 ||
+                                                  can_have_slot(kernel->instructions[index]));
+    return is_known ? index : sass::none;
   };
   TRY(trace.for_each_executed(
       launch.id, machine_code.capability,
@@ -78,7 +80,9 @@ Expected<ExecutedSnapshot> decode_executed(const trace::AccessSource& trace, con
           return;
         sites.note(index, access);
         if ((access.site & trace::stores_copy) == 0)
-          paths->add_access(block, warp, {index, (access.site & trace::continues_access) != 0});
+          paths->add_access(
+              block, warp,
+              {index, (access.site & trace::continues_access) != 0, (access.site & trace::is_operand) != 0});
         if (blocks.samples(block))
           sites.add_of_code(block, warp, index, access);
       }));

@@ -46,7 +46,10 @@ bool ExecutedPaths::add_runs(std::uint64_t block, std::uint32_t warp,
 }
 
 void ExecutedPaths::add_access(std::uint64_t block, std::uint32_t warp, MadeAccess access) {
-  warps_[{block, warp}].made.push_back(access.instruction | (access.continues ? further_part : 0));
+  std::vector<std::uint32_t>& made = warps_[{block, warp}].made;
+  if (access.is_operand)
+    return made.push_back(access.instruction | operand);
+  made.push_back(access.instruction | (access.continues ? further_part : 0));
   makes_access_[access.instruction] = 1;
   if (access.continues)
     is_split_[access.instruction] = 1;
@@ -125,10 +128,12 @@ Expected<Path> ExecutedPaths::make_path(const Code& code, const OfWarp& warp) co
         path.blocks.insert(path.blocks.end(), parts, Path::loose);
         at = code.kernel.blocks[std::size_t(block++)].end;
       }
+      for (; made != warp.made.end() && (*made & operand) != 0; ++made)
+        path.blocks.push_back(Path::loose);
     }
   if (made != warp.made.end())
     return fail("the trace has an access of instruction {}, which its warp did not execute there",
-                *made & ~further_part);
+                *made & ~(further_part | operand));
   return path;
 }
 

@@ -14,10 +14,11 @@
 
 namespace warplens::model {
 
-/// An instruction that makes an access, and whether that is a further part of the access before.
+/// An instruction that makes an access.
 struct MadeAccess {
   std::uint32_t instruction = 0;
-  bool continues = false;
+  bool continues = false;  ///< it is a further part of the access before
+  bool is_operand = false; ///< it comes behind the others of its run
 };
 
 class ExecutedPaths {
@@ -52,10 +53,10 @@ public:
 private:
   struct OfWarp {
     std::vector<std::uint32_t> pieces; ///< of runs, indices into `pieces_`
-    std::vector<std::uint32_t> made;   ///< instructions, with `further_part` where it is one
+    std::vector<std::uint32_t> made;   ///< instructions, with these bits
   };
   using Runs = std::vector<trace::ExecutedRun>;
-  static constexpr std::uint32_t further_part = 1u << 31;
+  static constexpr std::uint32_t further_part = 1u << 31, operand = 1u << 30;
 
   void split_blocks(Code& code) const;
   void set_slots(Code& code) const;

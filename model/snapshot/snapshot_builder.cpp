@@ -66,7 +66,8 @@ Expected<void> SnapshotBuilder::add_executed(std::uint64_t block, std::uint32_t 
                                              const trace::WarpAccess& executed) {
   TRY(check_executed(launch_, block, warp, executed));
   Stream& stream = stream_of(block, warp);
-  SiteSummary& summary = summaries_[site];
+  const bool stores_update = executed.kind == AccessKind::store && sites_[site].kind == AccessKind::update;
+  SiteSummary& summary = stores_update ? stores_of_updates_[site] : summaries_[site];
   summary.active_lanes += unsigned(std::popcount(executed.active));
   ++summary.executions;
   if (executed.kind == AccessKind::barrier) {
@@ -83,7 +84,7 @@ Expected<void> SnapshotBuilder::add_executed(std::uint64_t block, std::uint32_t 
   }
   summary.bytes = std::max<std::uint32_t>(summary.bytes, executed.bytes);
   summary.seen[unsigned(executed.space)] = true;
-  const bool has_lanes = executed.space != Space::local;
+  const bool has_lanes = executed.space != Space::local && !stores_update;
   if (has_lanes)
     patterns_[site].add(executed);
   const std::uint64_t parts_before = summary.sectors + summary.bank_wavefronts;
@@ -98,7 +99,7 @@ Expected<void> SnapshotBuilder::add_executed(std::uint64_t block, std::uint32_t 
     return {};
   }
   entry->active_lanes = std::uint8_t(std::popcount(executed.active)) & 63;
-  entry->is_store_of_update = executed.kind == AccessKind::store && sites_[site].kind == AccessKind::update;
+  entry->is_store_of_update = stores_update;
   entry->starts_bulk = true;
   stream.warp.accesses.push_back(*entry);
   return {};
@@ -191,6 +192,11 @@ Snapshot SnapshotBuilder::finish(bool all_seen) && {
     snapshot.windows.push_back(window.first);
   const std::uint64_t all_blocks = blocks_of(windows_);
   snapshot.whole_grid = launch_.first_block == 0 && all_blocks >= launch_.grid.count();
+  for (auto& [site, stores] : stores_of_updates_)
+    if (summaries_[site].executions == 0) {
+      stores.site = site;
+      summaries_[site] = stores; // the compiler keeps the value in a register, and stores it at times
+    }
   std::vector<std::uint32_t> site_number(summaries_.size());
   for (const SiteSummary& summary : summaries_) {
     if (summary.executions == 0)

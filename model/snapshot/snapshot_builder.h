@@ -8,6 +8,7 @@
 #include "trace/access_source.h"
 
 #include <cstdint>
+#include <map>
 #include <unordered_map>
 #include <vector>
 
@@ -62,7 +63,9 @@ private:
   SiteIndex site_index_;
   AccessCoalescer coalescer_;
   IssueOrder order_;
-  std::vector<SiteSummary> summaries_;        ///< by index into the trace's sites
+  std::vector<SiteSummary> summaries_; ///< by index into the trace's sites
+  /// With Accesses::executed: what is stored at sites that load as well; an update counts once.
+  std::map<std::uint32_t, SiteSummary> stores_of_updates_;
   std::vector<LanePatternCounter> patterns_;  ///< likewise
   std::vector<TypicalRequestFinder> typical_; ///< likewise
   std::unordered_map<std::uint64_t, std::uint32_t> stream_index_;

@@ -17,7 +17,7 @@ class MachineCode(NvccCase):
         done = warplens("profile", SOURCE, "--backend", "cpu", "--gpu", "a100", "--trials", "2", "--format", "json", "-o", result,
                         "--run", str(steps), env=environment)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.text = warplens("report", result).stdout
+        self.text = " ".join(warplens("report", result).stdout.split())
         return {kernel["name"].split("(")[0]: kernel for kernel in json.loads(result.read_text())["kernels"]}
 
     def test_loops_of_other_lanes_take_their_time(self):

@@ -19,12 +19,34 @@ constexpr std::uint64_t local_begin = std::uint64_t{1} << 56;
 void ExecutionRecorder::on_run(machine::WarpId warp, std::uint32_t first, std::uint32_t count,
                                machine::Mask active) {
   std::vector<trace::ExecutedRun>& runs = runs_[warp.warp];
-  if (!runs.empty() && runs.back().first + runs.back().count == first && runs.back().lanes == active)
+  const auto operands = operands_of(first, count);
+  // Operands come behind the accesses of their run, which therefore stays one of its own.
+  if (!runs.empty() && runs.back().first + runs.back().count == first && runs.back().lanes == active &&
+      operands.empty() && operands_of(runs.back().first, runs.back().count).empty())
     runs.back().count += count;
   else
     runs.push_back({first, count, active});
+  for (const ConstantOperand& operand : operands) {
+    trace::WarpAccess record{.site = operand.instruction | trace::is_operand,
+                             .active = active,
+                             .bytes = std::uint16_t(operand.bytes),
+                             .space = Space::constant};
+    record.addresses.fill(operand.address);
+    for (unsigned lane = 0; lane < warp_lanes; ++lane)
+      if ((active >> lane & 1) == 0)
+        record.addresses[lane] = 0;
+    put(warp, record);
+  }
   if (runs.size() >= max_pending_runs)
     put_runs(warp);
+}
+
+std::span<const ConstantOperand> ExecutionRecorder::operands_of(std::uint32_t first,
+                                                                std::uint32_t count) const {
+  const auto begin = std::ranges::lower_bound(operands_, first, {}, &ConstantOperand::instruction);
+  const auto end =
+      std::ranges::lower_bound(begin, operands_.end(), first + count, {}, &ConstantOperand::instruction);
+  return {begin, end};
 }
 
 void ExecutionRecorder::put_runs(machine::WarpId warp) {

@@ -7,19 +7,29 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 namespace warplens::cpu {
+
+/// An operand in constant memory, and where that lies.
+struct ConstantOperand {
+  std::uint32_t instruction = 0;
+  std::uint64_t address = 0;
+  std::uint32_t bytes = 0;
+};
 
 /// Records one block after the other in an encoder.
 class ExecutionRecorder : public machine::Sink {
 public:
   /// `make_room` is called when the encoder's chunk is full, and empties it. `stack_bytes`: of each thread;
   /// `warps_per_block`: so that each warp's local memory has a place of its own.
+  /// `operands`: in constant memory, by ascending instructions.
   ExecutionRecorder(trace::ExecutedEncoder& encoder, std::function<void()> make_room,
-                    std::uint32_t warps_per_block, std::uint32_t stack_bytes)
+                    std::uint32_t warps_per_block, std::uint32_t stack_bytes,
+                    std::span<const ConstantOperand> operands)
       : encoder_(encoder), make_room_(std::move(make_room)), warps_per_block_(warps_per_block),
-        stack_bytes_(stack_bytes), runs_(warps_per_block) {}
+        stack_bytes_(stack_bytes), operands_(operands), runs_(warps_per_block) {}
 
   void on_run(machine::WarpId warp, std::uint32_t first, std::uint32_t count, machine::Mask active) override;
   void on_access(machine::WarpId warp, const machine::Access& access) override;
@@ -31,6 +41,7 @@ public:
 private:
   void put(machine::WarpId warp, const trace::WarpAccess& access);
   void put_runs(machine::WarpId warp);
+  std::span<const ConstantOperand> operands_of(std::uint32_t first, std::uint32_t count) const;
   void put_bulk(machine::WarpId warp, trace::WarpAccess& record, std::uint64_t address, std::uint64_t bytes);
   /// Moves the lanes' addresses to their space; returns the lanes in that of the first lane.
   std::uint32_t resolve(machine::WarpId warp, const machine::Access& access, std::uint32_t lanes,
@@ -39,6 +50,7 @@ private:
   trace::ExecutedEncoder& encoder_;
   std::function<void()> make_room_;
   std::uint32_t warps_per_block_, stack_bytes_;
+  std::span<const ConstantOperand> operands_;
   std::vector<std::vector<trace::ExecutedRun>> runs_; ///< by warp
 };
 

@@ -83,6 +83,7 @@ struct Code {
   const machine::Program* program = nullptr;
   const machine::Kernel* kernel = nullptr;
   machine::Launch launch;
+  std::vector<ConstantOperand> operands;
   std::mutex mutex; ///< guards the rest
   trace::Execution execution;
 };
@@ -186,7 +187,7 @@ private:
                        .assert_fail = [](auto, auto, auto, auto) {}};
     ExecutionRecorder recorder(
         executor->encoder, [&] { state_.write(*executor); }, state_.warps_per_block,
-        machine::stack_bytes(*code.kernel, launch));
+        machine::stack_bytes(*code.kernel, launch), code.operands);
     const std::uint64_t blocks[] = {block};
     const machine::Outcome outcome =
         machine::execute(*code.program, *code.kernel, launch, blocks, executor->memory, &recorder);
@@ -254,6 +255,10 @@ std::unique_ptr<MachineExecution> MachineExecution::begin(const LaunchToExecute&
     code.launch.block = dimensions_of(launch.launch.block);
     code.launch.dynamic_shared_bytes = launch.launch.dynamic_shared_bytes;
     code.launch.parameters = *parameters;
+    for (const machine::Kernel::ConstantOperand& operand : code.kernel->constant_operands())
+      if (const auto [variable, offset] = code.program->constant_at(operand.offset); variable != nullptr)
+        if (const auto address = variables->find(variable->name); address != variables->end())
+          code.operands.push_back({operand.instruction, address->second + offset, operand.bytes});
     code.launch.address_of = [known = *variables](std::string_view name) -> std::optional<std::uint64_t> {
       const auto found = known.find(name);
       return found == known.end() ? std::nullopt : std::optional(found->second);
