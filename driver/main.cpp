@@ -97,6 +97,13 @@ bool asks_for_nvcc_help(const std::string& program, const std::vector<std::strin
          (arguments[1] == "--help" || arguments[1] == "-h");
 }
 
+/// Prints an error, if there is one.
+int exit_code_of(const Expected<void>& done) {
+  if (!done)
+    driver::complain(done.error().message);
+  return done ? 0 : 1;
+}
+
 int run_command_line(std::vector<std::string> arguments) {
   CLI::App app(
       "Warplens shows, line by line, what the memory hierarchy does to each access of a CUDA program:\n"
@@ -150,11 +157,8 @@ int run_command_line(std::vector<std::string> arguments) {
         fmt::format("{} (see {} --help)", unknown_word(app, words).value_or(error.what()), help_for(app)));
     return 2;
   }
-  if (const auto done = chosen(); !done) {
-    driver::complain(done.error().message);
-    return 1;
-  }
-  return exit_code;
+  const int failed = exit_code_of(chosen());
+  return failed != 0 ? failed : exit_code;
 }
 
 } // namespace
@@ -163,14 +167,12 @@ int main(int argc, char** argv) {
   occupy_closed_streams();
   try {
     const std::vector<std::string> arguments(argv + 1, argv + argc);
-    if (asks_for_nvcc_help(argv[0], arguments)) {
-      const auto printed = driver::print_nvcc_help();
-      if (!printed)
-        driver::complain(printed.error().message);
-      return printed ? 0 : 1;
-    }
+    if (asks_for_nvcc_help(argv[0], arguments))
+      return exit_code_of(driver::print_nvcc_help());
     if (const auto words = nvcc_words(argv[0], arguments))
       return driver::nvcc_command(*words);
+    if (!arguments.empty() && arguments.front() == "assemble")
+      return exit_code_of(driver::assemble_command({arguments.begin() + 1, arguments.end()}));
     return run_command_line(arguments);
   } catch (const std::bad_alloc&) {
     driver::complain(

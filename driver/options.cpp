@@ -120,12 +120,28 @@ void add_schedule_option(CLI::App& command, ModelOptions& options, bool has_pape
       ->option_text("WORD");
 }
 
+/// Refuses an option beside a format that does not heed it. --format and --open are declared before, and so
+/// have been read.
+void check_figure_option(std::string_view name, const OutputOptions& options) {
+  const auto heeds = [&](const ReportFormat& format) {
+    return format.figure_options.find(name) != std::string_view::npos;
+  };
+  if (heeds(*options.format))
+    return;
+  std::string formats;
+  for (const ReportFormat& format : report_formats())
+    if (heeds(format))
+      formats += fmt::format("{}{}", formats.empty() ? "" : " and ", format.name);
+  throw CLI::ValidationError(std::string(name), fmt::format("it goes with --format {} only", formats));
+}
+
 /// Adds the options that choose the printed figures of each site.
 void add_figure_options(CLI::App& command, OutputOptions& options) {
   command
       .add_option_function<std::vector<std::string>>(
           "--columns",
           [&options](const std::vector<std::string>& names) {
+            check_figure_option("--columns", options);
             options.columns.clear();
             for (const std::string& name : names)
               options.columns.push_back(*report::column_named(name));
@@ -138,25 +154,42 @@ void add_figure_options(CLI::App& command, OutputOptions& options) {
       ->expected(1, 64);
   command
       .add_option_function<std::string>(
-          "--sort", [&options](const std::string& name) { options.sort = *report::column_named(name); },
+          "--sort",
+          [&options](const std::string& name) {
+            check_figure_option("--sort", options);
+            options.sort = *report::column_named(name);
+          },
           "text: instead of the source a table of accesses by this figure, the largest first")
       ->check(CLI::Validator(check_column, ""))
       ->type_name("NAME");
   command.add_flag_callback(
-      "--no-source", [&options] { options.source = false; },
+      "--no-source",
+      [&options] {
+        check_figure_option("--no-source", options);
+        options.source = false;
+      },
       "text: only a line per access, which begins with FILE:LINE:COLUMN: for grep and editors");
   command
       .add_option_function<unsigned>(
-          "--width", [&options](unsigned columns) { options.width = columns; },
+          "--width",
+          [&options](unsigned columns) {
+            check_figure_option("--width", options);
+            options.width = columns;
+          },
           "text: columns of a line, 80 at least (default: the terminal's, else 100)")
       ->check(whole_number(80, 1000))
       ->type_name("N");
   command
-      .add_option("--threshold", options.threshold,
-                  "sarif: leave out lines with a smaller share of the time (without one: of the latency)")
+      .add_option_function<double>(
+          "--threshold",
+          [&options](double share) {
+            check_figure_option("--threshold", options);
+            options.threshold = share;
+          },
+          "sarif: leave out lines with a smaller share of the time (without one: of the latency)")
       ->check(CLI::Validator(check_fraction, ""))
       ->type_name("FRACTION")
-      ->capture_default_str();
+      ->default_str(fmt::format("{}", options.threshold));
 }
 
 void add_sm_clock_option(CLI::App& command, ModelOptions& options) {

@@ -17,7 +17,8 @@ constexpr ReportFormat formats[] = {
     {"text", "annotated source",
      [](const Result& result, const std::string&, const OutputOptions& options) -> Text {
        return report::print_text(result, text_options(options));
-     }},
+     },
+     false, false, false, "--columns --sort --no-source --width"},
     {"brief", "what matters, in at most 2 KB",
      [](const Result& result, const std::string&, const OutputOptions& options) -> Text {
        return report::print_brief_text(result, options.suggestions);
@@ -44,11 +45,13 @@ constexpr ReportFormat formats[] = {
     {"sarif", "findings on costly lines, for code review",
      [](const Result& result, const std::string&, const OutputOptions& options) -> Text {
        return report::print_sarif(result, {options.threshold, version, {}});
-     }},
+     },
+     false, false, false, "--threshold"},
     {"patch", "the source with its figures as comments",
      [](const Result& result, const std::string&, const OutputOptions& options) {
        return report::print_annotated_diff(result, {options.columns});
-     }},
+     },
+     false, false, false, "--columns"},
     {"perfetto", "the time-lapse, for ui.perfetto.dev",
      [](const Result& result, const std::string&, const OutputOptions&) {
        return report::print_perfetto(result);

@@ -17,9 +17,10 @@ struct ReportFormat {
   /// `label` is the result's name in a page.
   Expected<std::string> (*print)(const Result& result, const std::string& label,
                                  const OutputOptions& options);
-  bool shows_timeline = false;    ///< the model makes a time-lapse even without --timeline
-  bool is_page = false;           ///< needs the report page, which a build without Node.js lacks
-  bool takes_suggestions = false; ///< names changes that were found to pay
+  bool shows_timeline = false;          ///< the model makes a time-lapse even without --timeline
+  bool is_page = false;                 ///< needs the report page, which a build without Node.js lacks
+  bool takes_suggestions = false;       ///< names changes that were found to pay
+  std::string_view figure_options = ""; ///< those of --columns, --sort and the like that it heeds
 };
 
 std::span<const ReportFormat> report_formats();

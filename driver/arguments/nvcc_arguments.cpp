@@ -1,19 +1,14 @@
 #include "driver/arguments/nvcc_arguments.h"
 
+#include "driver/ptx/ptxas.h"
+
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 #include <string_view>
 
 namespace warplens::driver {
 namespace {
-
-int architecture_number(const std::string& architecture) {
-  int number = 0;
-  std::from_chars(architecture.data(), architecture.data() + architecture.size(), number);
-  return number;
-}
 
 /// Returns the architecture in "sm_80", "compute_90a", … → "80", "90a"; nothing for native, all and
 /// all-major, which name none.

@@ -60,7 +60,12 @@ Expected<Result> modelled(const std::vector<std::string>& files, const AdviseOpt
   TRY_LET(trace, obtain_trace(source, options.trace, options.model, gpus, arguments, directory->path(),
                               options.quiet));
   Stage stage("model", options.quiet);
-  auto result = model::evaluate(*trace, gpus, model_options_of(options));
+  model::Options model = model_options_of(options);
+  if (!options.trace.kernel.empty()) // a trace may have others
+    model.wants_launch = [pattern = Pattern(options.trace.kernel)](const trace::Launch& launch) {
+      return pattern.is_found_in(launch.kernel);
+    };
+  auto result = model::evaluate(*trace, gpus, model);
   if (result)
     stage.done(fmt::format("{}: {} launches", files.front(), trace->launches().size()));
   return result;

@@ -45,6 +45,9 @@ void declare_gpus(CLI::App& app, Action& chosen);
 void declare_inspect(CLI::App& app, Action& chosen);
 void declare_calibrate(CLI::App& app, Action& chosen);
 
+/// Runs `warplens assemble WORDS...`, which only programs start.
+Expected<void> assemble_command(const std::vector<std::string>& words);
+
 /// Prints the text of `warplens nvcc --help`: the options that nvcc does not have. `warplens-nvcc --help` is
 /// nvcc's own, as build systems expect it.
 Expected<void> print_nvcc_help();

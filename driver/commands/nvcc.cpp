@@ -186,7 +186,7 @@ private:
   int compile_plainly_for_cpu(const SourceToCompile& source) const {
     auto done = compile_for_cpu(
         {source.source, source.source, source.directory, source.checks,
-         start_machine_code({nvcc_, request_.toolkit, source.source, source.directory, known_capabilities()}),
+         start_machine_code_for_any_gpu(nvcc_, request_.toolkit, source.source, source.directory),
          nvcc_.device_debug},
         nvcc_, clang_arguments(nvcc_, request_.toolkit), source.object);
     if (done)

@@ -2,11 +2,14 @@
 
 #include "driver/commands/commands.h"
 #include "driver/options.h"
+#include "driver/stages/machine_code.h"
 #include "driver/stages/print.h"
 #include "driver/stages/run_program.h"
 #include "driver/stages/simulate.h"
 #include "support/temporary.h"
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
 
 namespace warplens::driver {
@@ -26,6 +29,9 @@ Expected<void> run_and_report(const RunOptions& options, const std::vector<std::
   run.name = program.front();
   run.options = options.trace;
   run.gpus = *gpus;
+  run.assembled_for = capabilities_of(*gpus);
+  if (!options.trace.keep_trace.empty()) // it may be modelled for other GPUs later
+    std::ranges::copy(known_capabilities(), std::back_inserter(run.assembled_for));
   run.snapshot_blocks = options.model.snapshot_blocks;
   run.trace = trace_path(options.trace, directory->path());
   run.stdout_to_stderr = options.output.file.empty();

@@ -110,7 +110,8 @@ std::string included_file(const std::filesystem::path& file, const std::string& 
 
 } // namespace
 
-std::string machine_code_table(const std::vector<KernelCode>& codes, const std::string& module) {
+std::string machine_code_table(const std::vector<KernelCode>& codes, const std::string& module,
+                               const std::filesystem::path& ptx) {
   std::string text = "struct CompiledRecord { const char *symbol, *module; unsigned numbers[8]; const "
                      "unsigned char *cubin, *cubin_end; };\n";
   std::map<std::filesystem::path, std::size_t> cubins; // by number
@@ -125,11 +126,22 @@ std::string machine_code_table(const std::vector<KernelCode>& codes, const std::
                         code.capability, code.architecture, code.registers, code.stack_bytes,
                         code.spill_store_bytes, code.spill_load_bytes, code.shared_bytes, bytes);
   }
-  return text + "};\n"
-                "void __warplens_cpu_register_compiled(const struct CompiledRecord*, unsigned long);\n"
-                "__attribute__((constructor(101))) static void register_compiled(void) {\n"
-                "  __warplens_cpu_register_compiled(records, sizeof records / sizeof *records);\n"
-                "}\n";
+  text += "};\n";
+  std::string registers_ptx;
+  if (!ptx.empty()) {
+    text += included_file(ptx, "warplens_ptx");
+    text +=
+        fmt::format("struct PtxRecord {{ const char *module; const unsigned char *packed, *packed_end; }};\n"
+                    "static const struct PtxRecord ptx = {{\"{}\", warplens_ptx, warplens_ptx_end}};\n"
+                    "void __warplens_cpu_register_ptx(const struct PtxRecord*);\n",
+                    module);
+    registers_ptx = "  __warplens_cpu_register_ptx(&ptx);\n";
+  }
+  return text +
+         "void __warplens_cpu_register_compiled(const struct CompiledRecord*, unsigned long);\n"
+         "__attribute__((constructor(101))) static void register_compiled(void) {\n"
+         "  __warplens_cpu_register_compiled(records, sizeof records / sizeof *records);\n" +
+         registers_ptx + "}\n";
 }
 
 } // namespace warplens::driver

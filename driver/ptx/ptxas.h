@@ -32,8 +32,9 @@ CodeChoice choose_code(const std::vector<std::string>& architectures, int capabi
 std::vector<KernelCode> read_ptxas(const std::string& log);
 
 /// Returns a source in C that passes the figures to the CPU back end's runtime as the program starts
-/// (runtime/abi/abi.h); the object that a compiler makes of it has the cubins. `module` is the module name in
-/// the host half of the object.
-std::string machine_code_table(const std::vector<KernelCode>& codes, const std::string& module);
+/// (runtime/abi/abi.h); the object that a compiler makes of it has the cubins, and the file of packed PTX
+/// unless its name is empty. `module` is the module name in the host half of the object.
+std::string machine_code_table(const std::vector<KernelCode>& codes, const std::string& module,
+                               const std::filesystem::path& ptx = {});
 
 } // namespace warplens::driver

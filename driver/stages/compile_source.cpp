@@ -82,7 +82,7 @@ Expected<Attempted> compile_with_probes(const SourceToCompile& source, const Nvc
                     object);
   MachineCodes machine_code;
   if (source.for_cpu)
-    machine_code = start_machine_code({nvcc, toolkit, source.source, source.directory, known_capabilities()});
+    machine_code = start_machine_code_for_any_gpu(nvcc, toolkit, source.source, source.directory);
   const auto instrumented = instrument(source.source, clang_arguments(nvcc, toolkit), source.directory);
   if (!instrumented) {
     attempted.refused_by_clang = is_about_source(instrumented.error().message);

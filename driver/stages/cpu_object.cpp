@@ -177,11 +177,12 @@ Arguments lowering_options(const Arguments& clang_arguments, cpu::Checks checks)
 
 /// Makes an object with the machine code figures of the kernels; returns nothing if there are none.
 Expected<Arguments> machine_code_object(const Halves& halves) {
-  if (!halves.source.machine_code.valid() || halves.source.machine_code.get().empty())
+  if (!halves.source.machine_code.valid() || halves.source.machine_code.get().kernels.empty())
     return Arguments{};
+  const auto& [kernels, ptx] = halves.source.machine_code.get();
   const auto table = halves.source.directory / "machine_code.c",
              object = halves.source.directory / "machine_code.o";
-  TRY(write_file(table, machine_code_table(halves.source.machine_code.get(), halves.module)));
+  TRY(write_file(table, machine_code_table(kernels, halves.module, ptx)));
   return run_compiler({clang, "-x", "c", "-w", "-fPIC", "-c", table.string(), "-o", object.string()})
       .map([&](const auto&) { return Arguments{object.string()}; });
 }

@@ -116,6 +116,16 @@ Expected<std::vector<std::pair<std::string, std::string>>> recorder_environment(
   return environment;
 }
 
+/// The environment that runtime/cpu/device/assembled.h describes.
+std::vector<std::pair<std::string, std::string>> assembler_environment(const std::vector<int>& capabilities,
+                                                                       const std::filesystem::path& folder) {
+  if (capabilities.empty())
+    return {};
+  return {{"WARPLENS_ASSEMBLER", (executable_directory() / "warplens").string()},
+          {"WARPLENS_ASSEMBLED", folder.string()},
+          {"WARPLENS_CAPABILITIES", fmt::format("{}", fmt::join(capabilities, " "))}};
+}
+
 /// Returns the runtime's message about the first kernel that failed; empty if none has.
 std::string first_failed_kernel(const std::filesystem::path& file) {
   std::ifstream stream(file);
@@ -190,6 +200,8 @@ Expected<std::string> run_program(const RunRequest& request, bool quiet) {
   TRY_LET(directory, TemporaryDirectory::create());
   const auto failed_kernels = directory->path() / "failed_kernels";
   command.environment.emplace_back("WARPLENS_FAILED_KERNELS", failed_kernels.string());
+  for (auto& variable : assembler_environment(request.assembled_for, directory->path()))
+    command.environment.push_back(std::move(variable));
 
   const auto stopped = directory->path() / "stopped";
   if (request.options.stop_when_traced)

@@ -23,6 +23,9 @@ struct RunRequest {
   std::optional<std::uint64_t> snapshot_blocks; ///< the blocks of a launch; empty: as the GPUs require
   std::vector<model::Gpu>
       gpus; ///< the snapshot is as large as the most demanding GPU requires; the program sees the first
+  /// The capabilities of GPUs for which machine code is made as the program runs, where that does not have
+  /// it.
+  std::vector<int> assembled_for;
   bool stdout_to_stderr = false; ///< our own result needs stdout
 };
 

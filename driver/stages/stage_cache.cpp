@@ -6,11 +6,14 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <fmt/format.h>
 #include <map>
+#include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string_view>
 #include <sys/stat.h>
 
@@ -82,6 +85,54 @@ bool exists(const std::string& file) {
   return fs::exists(file, error);
 }
 
+/// The properties of a file's contents that the cache needs.
+struct Content {
+  std::string hash;
+  bool depends_on_more = false; ///< see above; headers of the system may
+};
+
+/// Returns nothing if the file cannot be read. Stages read the same headers, hundreds of them, so that each
+/// is read once in a process, unless it may have changed since then.
+std::optional<Content> content_of(const fs::path& file) {
+  struct Known {
+    struct stat at;
+    Content content;
+  };
+  static std::mutex mutex;
+  static std::map<std::string, Known> all;
+  struct stat now{};
+  if (stat(file.c_str(), &now) != 0)
+    return std::nullopt;
+  const std::lock_guard lock(mutex);
+  const auto is_same = [&](const struct stat& then) {
+    return then.st_dev == now.st_dev && then.st_ino == now.st_ino && then.st_size == now.st_size &&
+           then.st_mtim.tv_sec == now.st_mtim.tv_sec && then.st_mtim.tv_nsec == now.st_mtim.tv_nsec;
+  };
+  if (const auto found = all.find(file.string()); found != all.end() && is_same(found->second.at))
+    return found->second.content;
+  const auto text = read_file(file);
+  if (!text)
+    return std::nullopt;
+  Content content{content_hash(*text), !is_of_system(file) && depends_on_more(*text)};
+  // A file that was just written may be written once more in the same tick.
+  const std::chrono::nanoseconds written =
+      std::chrono::seconds(now.st_mtim.tv_sec) + std::chrono::nanoseconds(now.st_mtim.tv_nsec);
+  if (written < std::chrono::system_clock::now().time_since_epoch() - clock_step)
+    all.insert_or_assign(file.string(), Known{now, content});
+  return content;
+}
+
+/// Bounds the cache after a run was kept. That walks through all of it, so a process does it for its first
+/// run and then when it has stored a good part of the bound.
+void evict_now_and_then(const ContentCache& cache, std::uint64_t stored_bytes) {
+  constexpr std::uint64_t enough = ContentCache::default_bytes / 16;
+  static std::atomic<std::uint64_t> stored{enough};
+  if ((stored += stored_bytes) < enough)
+    return;
+  stored = 0;
+  cache.evict();
+}
+
 /// Returns the places without a file at which a header would have been found before the place from which it
 /// was read, by whichever of the folders it was.
 std::vector<std::string> earlier_places(const fs::path& header, const std::vector<fs::path>& searched) {
@@ -109,14 +160,9 @@ std::vector<fs::path> StageCache::restore(const StageRun& run) const {
   const auto variants = nlohmann::json::from_msgpack(kept.value_or(""), true, false);
   if (!variants.is_array())
     return {};
-  std::map<std::string, std::string> hashes;
   const auto is_same = [&](const std::string& name, const std::string& hash) {
-    const auto file = replaced(name, own_folder, run.folder.string());
-    const auto [at, is_new] = hashes.try_emplace(file);
-    if (is_new)
-      if (const auto content = read_file(file))
-        at->second = content_hash(*content);
-    return at->second == hash;
+    const auto content = content_of(replaced(name, own_folder, run.folder.string()));
+    return content && content->hash == hash;
   };
   for (const auto& variant : variants) {
     const auto& read = variant.at("read");
@@ -162,13 +208,13 @@ void StageCache::keep(const StageRun& run, const std::vector<fs::path>& read,
   searched.insert(searched.end(), run.searched.begin(), run.searched.end());
   nlohmann::json variant{{"read", nlohmann::json::object()}, {"absent", nlohmann::json::array()}};
   for (const fs::path& file : read) {
-    const auto content = read_file(file);
+    const auto content = content_of(file);
     std::error_code unknown;
     const bool is_own = file.string().starts_with(run.folder.string());
     if (!content || (!is_own && fs::last_write_time(file, unknown) > run.begun - clock_step) ||
-        (!is_of_system(file) && depends_on_more(*content)))
+        content->depends_on_more)
       return;
-    variant["read"][replaced(file.string(), run.folder.string(), own_folder)] = content_hash(*content);
+    variant["read"][replaced(file.string(), run.folder.string(), own_folder)] = content->hash;
     for (const std::string& place : earlier_places(file, searched))
       variant["absent"].push_back(place);
   }
@@ -196,7 +242,7 @@ void StageCache::keep(const StageRun& run, const std::vector<fs::path>& read,
     variants.erase(variants.begin() + max_variants, variants.end());
   const auto all = nlohmann::json::to_msgpack(variants);
   cache_.store(key, {reinterpret_cast<const char*>(all.data()), all.size()});
-  cache_.evict();
+  evict_now_and_then(cache_, bytes.size() + all.size());
 }
 
 MakeRule read_rule(const fs::path& file) {

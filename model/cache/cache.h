@@ -146,63 +146,57 @@ private:
   Sets sets_;
 };
 
-/// A cache whose number of ways is known at run time only.
-class Cache {
+/// A cache whose number of ways is known at run time only. `Sets` are those that it chooses from, the ones of
+/// fewest ways first: loops are compiled for each of them.
+template <class... Sets> class CacheOf {
 public:
   /// `ways` must be in [1, max_ways], `sets` at least 1 in each of the parts.
-  Cache(std::uint32_t sets, std::uint32_t ways, IndexHash index, std::uint32_t parts = 1,
-        unsigned neighbours = 0)
-      : Cache(SetIndex(sets, index, neighbours), sets, ways, parts) {}
+  CacheOf(std::uint32_t sets, std::uint32_t ways, IndexHash index, std::uint32_t parts = 1,
+          unsigned neighbours = 0)
+      : CacheOf(SetIndex(sets, index, neighbours), sets, ways, parts) {}
   /// `sets` are those to which `index` maps lines.
-  Cache(const SetIndex& index, std::uint32_t sets, std::uint32_t ways, std::uint32_t parts = 1)
-      : lines_(lines(sets, ways, index)),
+  CacheOf(const SetIndex& index, std::uint32_t sets, std::uint32_t ways, std::uint32_t parts = 1)
+      : lines_(lines<Sets...>(sets, ways, index)),
         memory_(std::visit([&](auto& of_cache) { return of_cache.make_memory(parts); }, lines_)) {}
-  Cache(const Cache& other) : lines_(other.lines_), memory_(other.memory_) {
+  CacheOf(const CacheOf& other) : lines_(other.lines_), memory_(other.memory_) {
     std::visit([&](auto& of_cache) { of_cache.find_in(memory_); }, lines_);
   }
-  Cache(Cache&&) noexcept = default;
+  CacheOf(CacheOf&&) noexcept = default;
 
   /// Calls `work` with the Lines, whose type depends on the number of ways: loops over many accesses call
   /// this once. It does not use std::visit(), through which the compiler does not inline.
-  template <class Work> decltype(auto) with_lines(Work&& work) const {
-    switch (lines_.index()) {
-    case 0: return work(*std::get_if<0>(&lines_));
-    case 1: return work(*std::get_if<1>(&lines_));
-    case 2: return work(*std::get_if<2>(&lines_));
-    case 3: return work(*std::get_if<3>(&lines_));
-    case 4: return work(*std::get_if<4>(&lines_));
-    case 5: return work(*std::get_if<5>(&lines_));
-    default: return work(*std::get_if<6>(&lines_));
-    }
-  }
+  template <class Work> decltype(auto) with_lines(Work&& work) const { return with_lines_from<0>(work); }
 
   /// Returns the Lines, which are of this type.
   template <class OfThisType> const OfThisType& lines_as() const { return std::get<OfThisType>(lines_); }
 
 private:
-  // The capacities fill 16, 32, 64 and 128 bytes; eight ways, without the odd one, are compared faster. The
-  // C2050's L1 and L2 have 64.
-  using AnyLines =
-      std::variant<Lines<NarrowSets<2>>, Lines<NarrowSets<4>>, Lines<NarrowSets<8>>, Lines<NarrowSets<9>>,
-                   Lines<NarrowSets<16>>, Lines<WideSets<64>>, Lines<WideSets<256>>>;
+  using AnyLines = std::variant<Lines<Sets>...>;
+  template <std::size_t index, class Work> decltype(auto) with_lines_from(Work& work) const {
+    if constexpr (index + 1 < sizeof...(Sets))
+      if (lines_.index() != index)
+        return with_lines_from<index + 1>(work);
+    return work(*std::get_if<index>(&lines_));
+  }
+  template <class First, class... Others>
   static AnyLines lines(std::uint32_t sets, std::uint32_t ways, const SetIndex& of) {
-    if (ways <= 2)
-      return Lines(of, sets, NarrowSets<2>(ways));
-    if (ways <= 4)
-      return Lines(of, sets, NarrowSets<4>(ways));
-    if (ways <= 8)
-      return Lines(of, sets, NarrowSets<8>(ways));
-    if (ways <= 9)
-      return Lines(of, sets, NarrowSets<9>(ways));
-    if (ways <= 16)
-      return Lines(of, sets, NarrowSets<16>(ways));
-    if (ways <= 64)
-      return Lines(of, sets, WideSets<64>(ways));
-    return Lines(of, sets, WideSets<256>(ways));
+    if constexpr (sizeof...(Others) != 0)
+      if (ways > First::max_ways)
+        return lines<Others...>(sets, ways, of);
+    return Lines(of, sets, First(ways));
   }
 
   AnyLines lines_;
   SetMemory memory_;
 };
+
+// The capacities fill 16, 32, 64 and 128 bytes; eight ways, without the odd one, are compared faster. The
+// C2050's L1 and L2 have 64.
+using Cache = CacheOf<NarrowSets<2>, NarrowSets<4>, NarrowSets<8>, NarrowSets<9>, NarrowSets<16>,
+                      WideSets<64>, WideSets<256>>;
+/// An L1 or L2, without those that no known one needs: the compiler takes seconds for each of their loops.
+using L1Cache =
+    CacheOf<NarrowSets<2>, NarrowSets<4>, NarrowSets<8>, NarrowSets<16>, WideSets<64>, WideSets<256>>;
+using L2Cache = CacheOf<NarrowSets<9>, NarrowSets<16>, WideSets<64>, WideSets<256>>;
 
 } // namespace warplens::model

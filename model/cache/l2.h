@@ -162,7 +162,7 @@ private:
         // shares its set with sectors s of other lines only. So blocks of 32 bytes are four caches side by
         // side, each indexed by the line.
         l2_(cache(gpu, bytes, neighbours, set_aside)) {}
-  static Cache cache(const Gpu& gpu, std::uint64_t bytes, unsigned neighbours, const SetAside& set_aside) {
+  static L2Cache cache(const Gpu& gpu, std::uint64_t bytes, unsigned neighbours, const SetAside& set_aside) {
     const std::uint32_t parts = gpu.l2.line_bytes == sector_bytes ? sectors_per_line : 1;
     const auto aside_bytes = std::uint64_t(set_aside.share * double(bytes));
     std::uint32_t sets = sets_in(bytes - aside_bytes, gpu.l2.usable, gpu.l2.ways);
@@ -288,7 +288,7 @@ private:
   PartialWrites partial_writes_;
   unsigned fetch_sectors_; ///< at once
   bool by_block_;
-  Cache l2_;
+  L2Cache l2_;
   std::unordered_map<std::uint32_t, ByteMask> masks_; ///< of lines with sectors that are valid in part
 };
 

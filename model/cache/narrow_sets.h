@@ -29,6 +29,8 @@ private:
 /// set.
 template <unsigned way_capacity, class Ways = SameWays> class NarrowSets {
 public:
+  static constexpr std::uint32_t max_ways = way_capacity;
+
   explicit NarrowSets(Ways ways) : ways_(ways) {}
 
   std::size_t bytes(std::uint32_t sets) const { return std::size_t(set_bytes) * sets; }

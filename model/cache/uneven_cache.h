@@ -89,7 +89,7 @@ private:
   SetMemory memory_;
 };
 
-/// An L1: a Cache or an UnevenCache, as the GPU file says.
+/// An L1: an L1Cache or an UnevenCache, as the GPU file says.
 class CacheOfFile {
 public:
   /// All sets are alike where `early_usable` is 0. There are at most two parts.
@@ -97,20 +97,20 @@ public:
               std::uint32_t parts = 1)
       : cache_(make(bytes, early_usable, usable, ways, index, parts)) {}
 
-  /// Calls `work` with the Lines, as Cache::with_lines() does.
+  /// Calls `work` with the Lines, as CacheOf::with_lines() does.
   template <class Work> decltype(auto) with_lines(Work&& work) const {
     if (const auto* const uneven = std::get_if<UnevenCache>(&cache_))
       return uneven->with_lines(work);
-    return std::get_if<Cache>(&cache_)->with_lines(work);
+    return std::get_if<L1Cache>(&cache_)->with_lines(work);
   }
 
 private:
-  using Any = std::variant<Cache, UnevenCache>;
+  using Any = std::variant<L1Cache, UnevenCache>;
   static Any make(std::uint64_t bytes, double early_usable, double usable, std::uint32_t ways,
                   IndexHash index, std::uint32_t parts) {
     if (early_usable > 0)
       return UnevenCache(bytes, early_usable, usable, ways, parts);
-    return Cache(sets_in(bytes, usable, ways), ways, index, parts);
+    return L1Cache(sets_in(bytes, usable, ways), ways, index, parts);
   }
 
   Any cache_;

@@ -13,6 +13,8 @@ namespace warplens::model {
 /// Sets of at most `way_capacity` (64 or 256) ways, in memory that the caller keeps.
 template <unsigned way_capacity> class WideSets {
 public:
+  static constexpr std::uint32_t max_ways = way_capacity;
+
   explicit WideSets(std::uint32_t ways) : last_age_(ways - 1) {}
 
   std::size_t bytes(std::uint32_t sets) const { return sizeof(Set) * sets; }

@@ -113,6 +113,12 @@ struct CompiledRecord {
   const unsigned char* cubin_end;
 };
 
+/// The PTX of a source, packed (driver/stages/assemble.h), for GPUs that were not known when it was compiled.
+struct PtxRecord {
+  const char* module; ///< see KernelRecord
+  const unsigned char *packed, *packed_end;
+};
+
 } // namespace warplens::cpu
 
 extern "C" {
@@ -122,6 +128,7 @@ void __warplens_cpu_check_runtime(const void* registration);
 /// Forgets everything of the program or library that the address lies in, which is being unloaded.
 void __warplens_cpu_unregister(const void* address);
 void __warplens_cpu_register_compiled(const warplens::cpu::CompiledRecord* records, std::uint64_t count);
+void __warplens_cpu_register_ptx(const warplens::cpu::PtxRecord* ptx);
 void __warplens_cpu_register_kernel(const warplens::cpu::KernelRecord* kernel);
 void __warplens_cpu_register_variable(const warplens::cpu::VariableRecord* variable);
 /// Registers a __constant__ variable, in addition to its record: accesses to it are in the constant space.

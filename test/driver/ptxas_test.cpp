@@ -1,5 +1,6 @@
 // Tests the reader of ptxas's log, with output of CUDA 13.0, and the choice of the code that a GPU takes.
 #include "driver/ptx/ptxas.h"
+#include "driver/stages/assemble.h"
 #include "test/catch.h"
 
 using namespace warplens;
@@ -59,6 +60,32 @@ TEST_CASE("the code that a GPU takes") {
 TEST_CASE("the table for the runtime is C") {
   const auto text = driver::machine_code_table({{"_Z1kv", {80, 80, 96, 1, 2, 3, 4}}}, "0123");
   CHECK(text.find("{\"_Z1kv\", \"0123\", {80, 80, 96, 1, 2, 3, 4, 0}, 0, 0},") != text.npos);
+}
+
+TEST_CASE("the table has the PTX for GPUs that are not known yet") {
+  const auto text = driver::machine_code_table({{"_Z1kv", {80, 80, 96}}}, "0123", "/tmp/ptx");
+  CHECK(text.find(R"(.incbin \"/tmp/ptx\")") != text.npos);
+  CHECK(text.find("{\"0123\", warplens_ptx, warplens_ptx_end}") != text.npos);
+}
+
+TEST_CASE("PTX as a program keeps it") {
+  const driver::SourcePtx ptx{{"80", "90a"}, {"-lineinfo"}, {{"80", ".version 8.0\n"}, {"90a", ""}}};
+  const std::string bytes = driver::packed(ptx);
+  const auto again = driver::unpack(bytes);
+  REQUIRE(again);
+  CHECK(again->architectures == ptx.architectures);
+  CHECK(again->flags == ptx.flags);
+  CHECK(again->modules == ptx.modules);
+  CHECK_FALSE(driver::unpack("")); // and of what was cut off or is something else, an error
+  for (std::size_t size = 0; size < bytes.size(); ++size)
+    CHECK_FALSE(driver::unpack(bytes.substr(0, size)));
+  CHECK_FALSE(driver::unpack("\x80"));
+}
+
+TEST_CASE("the machine code of GPUs by the PTX of a command") {
+  const auto choices = driver::choose_binaries({"75", "80"}, {75, 80, 89, 90});
+  CHECK(choices.at("75") == driver::Binaries{{"75", {75}}});
+  CHECK(choices.at("80") == driver::Binaries{{"80", {80, 89}}, {"90", {90}}});
 }
 
 TEST_CASE("the table has each cubin once, whatever its name") {

@@ -75,6 +75,16 @@ TEST_CASE("A file that changes makes another run, until it is as it was") {
   CHECK_FALSE(project.is_restored());
 }
 
+TEST_CASE("A file of long ago that changes makes another run, too, though a process reads each only once") {
+  const Project project;
+  const auto long_ago = fs::file_time_type::clock::now() - std::chrono::hours(1);
+  fs::last_write_time(project.header, long_ago);
+  project.keep_first();
+  CHECK(project.is_restored());
+  Project::write(project.header, "HEADER"); // as many bytes, but now
+  CHECK_FALSE(project.is_restored());
+}
+
 TEST_CASE("A header that appears where it is searched earlier makes another run") {
   const Project project;
   project.keep_first();

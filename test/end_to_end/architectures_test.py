@@ -4,7 +4,7 @@ the program. Expected values follow CUDA's rules for choosing code (CUDA Compile
 import unittest
 
 from nvcc_case import NvccCase, run
-from warplens_tool import KERNELS, main, warplens
+from warplens_tool import KERNELS, THOROUGH, main, warplens
 import warplens_tool
 
 
@@ -33,6 +33,7 @@ class Architectures(NvccCase):
             with self.subTest(flags, gpu=gpu):
                 self.assertEqual(self.printed("-std=c++17 -DCHOOSE " + flags, gpu), [expected, "chosen"])
 
+    @unittest.skipUnless(THOROUGH, "takes long: check --all")
     def test_scan_by_key(self):
         self.assertEqual(self.printed("-arch=sm_75", "a100", "scan_by_key.cu"), ["right"])
 

@@ -1,6 +1,7 @@
 """Tests that each option of each command has an effect: OPTIONS has, for each of them, words of a command line in which it changes
 what is printed, a file that is written, the exit code, or the number of threads. An option that OPTIONS lacks fails the test."""
 
+import json
 import os
 import pathlib
 import re
@@ -11,7 +12,8 @@ import tempfile
 import unittest
 
 import warplens_tool
-from warplens_tool import warplens
+from calibrate_test import A100
+from warplens_tool import PROJECT, warplens
 
 # Its first word names what goes wrong in it. The checks of the CPU back end are to find that.
 PROGRAM = r"""
@@ -62,6 +64,28 @@ int main(int argc, char** argv) {
   cudaMemcpy(result, ints, 256, cudaMemcpyDeviceToHost);
   printf("%d %d, %d threads\n", result[0], result[1], threads() > 2);
   return 0;
+}
+"""
+
+# Its time grows with its argument, so that `explain` has something to explain.
+GROWING = r"""
+#include <cstdlib>
+__global__ void scale(float* out, const float* in, int n) {
+  for (int i = threadIdx.x; i < n; i += blockDim.x)
+    out[i] = 2 * in[i];
+}
+__global__ void strided(float* out, const float* in, int n) {
+  for (int i = threadIdx.x; i < n; i += blockDim.x)
+    out[i] = in[i * 32 % n];
+}
+int main(int, char** argv) {
+  const int n = 32 * atoi(argv[1]);
+  float *out, *in;
+  cudaMalloc(&out, n * 4);
+  cudaMalloc(&in, n * 4);
+  scale<<<1, 64>>>(out, in, n);
+  strided<<<1, 64>>>(out, in, n);
+  return cudaDeviceSynchronize();
 }
 """
 
@@ -234,8 +258,72 @@ COMMANDS = {
 """),
 }
 
+COMMANDS |= {
+    "advise": ("advise trace [--kernel neighbours] [--trials 2] [--format json] [--quiet] {}", GPU + REPORT + QUIET + OF_A_PROGRAM + """
+--kernel         | --kernel gather              | = --kernel neighbours
+--sm-clock       |                              | --sm-clock 700
+--trials         |                              | --trials 3
+--seed           | --kernel gather              | --seed 2
+--threads        | --threads 1                  | = --threads 4
+--schedule       | --kernel gather --gpu v100   | --schedule greedy_then_youngest
+--cold           | --kernel gather              | --cold
+--snapshot-blocks | --kernel gather             | --snapshot-blocks 4
+--check          |                              | --check changed
+--kernel         | --check changed --kernel .   | = --check changed --kernel gather
+--fail-if-slower | --kernel gather --check changed | --fail-if-slower
+"""),
+    "sweep": ("sweep growing.cu --backend cpu [--run {n}] [--vary n=8,16] [--trials 2] [-o out] [--quiet] {}", """
+-q --quiet       | LOUD                         | --quiet
+--run            |                              | --run 1{n}
+--vary           |                              | --vary n=8
+-o --output      |                              | -o other
+"""),
+    "compare": ("compare result.json measured.csv [--units base] [--format json] {}", REPORT + KERNEL + """
+--units          | --units auto                 | = --units base
+--gpu            |                              | --gpu v100
+--add-to         |                              | --add-to table
+--board          | --add-to table               | --board mine
+--source         | --add-to table               | --source here
+"""),
+    "counters": ("counters measured.csv [--units base] [--format json] {}", REPORT + """
+--units          | --units auto                 | = --units base
+"""),
+    "explain": ("explain runs --threads 1 [--draws 50] [--format json] {}", REPORT + KERNEL + """
+--measured       | --key measured_{n}.csv --units base | --measured measured_8.csv measured_16.csv measured_24.csv measured_32.csv
+--key            | --units base --measured measured_8.csv measured_16.csv measured_24.csv measured_32.csv | --key measured_{n}.csv
+--units          | --key measured_{n}.csv --measured measured_8.csv measured_16.csv measured_24.csv measured_32.csv | --units base
+--each-launch    | --key measured_{n}.csv --measured measured_8.csv measured_16.csv measured_24.csv measured_32.csv --units base | --each-launch
+--target         |                              | --target latency
+--scale-by       | --target effloss             | --scale-by n
+--by             |                              | --by line
+--compare        |                              | --compare scale,strided
+--workload       |                              | --workload n
+--groups         |                              | --groups groups.toml
+--as             |                              | --as paper
+--sparsity       |                              | --sparsity 1
+--candidates     |                              | --candidates 1
+--draws          |                              | --draws 20
+--measure        |                              | --measure belief
+--no-intercept   |                              | --no-intercept
+--signed         |                              | --signed
+--seed           |                              | --seed 2
+"""),
+    "power": ("power result.json {}", """
+--gpu            |                              | --gpu v100
+--format         | --gpu v100                   | --format json
+-o --output      | --gpu v100                   | -o out
+--train          |                              | --train powers.csv
+--prior          | --train powers.csv           | --prior prior.csv
+--source         | --train powers.csv           | --source here
+"""),
+    "calibrate": ("calibrate [--from curves] [--quiet] {}", QUIET + """
+-o --output      |                              | -o other.toml
+--from           |                              | --from nowhere
+"""),
+}
+
 # These commands hand the options that they have no row for to the stages that the others call, through the same functions.
-AS_OTHERS = {"run": ["model"], "profile": ["model", "run"]}
+AS_OTHERS = {"run": ["model"], "profile": ["model", "run"], "sweep": ["model", "run", "profile"]}
 # Options whose effect these programs do not show, and why.
 UNSEEN = {
     ("report", "--advice"): "needs what `advise` found to pay",
@@ -247,10 +335,14 @@ UNSEEN = {
     ("corun", "--seed"): "as of clocks",
     ("run", "--lockstep"): "lockstep_test.py has programs that need it",
     ("placement", "--train"): "needs measured placements",
+    ("calibrate", "--curves"): "needs a GPU",
+    ("calibrate", "--device"): "likewise",
+    ("calibrate", "--seconds"): "likewise",
+    ("explain", "--threads"): "it takes as many as it is given, but for moments",
 }
 # Commands without rows: their own tests give them their options.
-OTHER_COMMANDS = {"", "nvcc", "advise", "sweep", "compile-commands", "compare", "counters", "explain", "power", "calibrate", "trace", "trace info",
-                  "trace counts", "trace dump", "trace check", "trace accel-sim", "inspect", "mcp"}
+OTHER_COMMANDS = {"", "nvcc", "compile-commands", "trace", "trace info", "trace counts", "trace dump", "trace check", "trace accel-sim", "inspect",
+                  "mcp"}
 
 
 def rows_of(table):
@@ -289,9 +381,34 @@ class Options(unittest.TestCase):
         kept = pathlib.Path(re.search(r"intermediate files stay in (\S+)", done.stderr)[1])
         (kept / "program").rename(cls.folder / "program")
         shutil.rmtree(kept)
-        for options in ("slower.json --sm-clock 700",):
-            done = cls.warplens("model trace --trials 2 --quiet -o " + options)
+        (cls.folder / "growing.cu").write_text(GROWING)
+        for command in ("model trace --trials 2 --quiet -o slower.json --sm-clock 700",
+                        "profile program.cu --backend cpu --trace changed --nvcc -DSIZE=131072 --trials 2 -o report --run none",
+                        "sweep growing.cu --backend cpu --trials 2 --run {n} --vary n=8:32:8 -o runs"):
+            done = cls.warplens(command)
             assert done.returncode == 0, done.stderr
+        cls.write_measurements()
+
+    @classmethod
+    def write_measurements(cls):
+        """Writes what profilers and meters would have measured of the programs."""
+        heading = "ID,Kernel Name,Block Size,Grid Size,Device,gpu__time_duration.sum,dram__sectors_read.sum\n"
+
+        def launch(kernel, block, grid, time, sectors):
+            return f'0,"{kernel}","({block}, 1, 1)","({grid}, 1, 1)",0,{time},{sectors}\n'
+        kernel = json.loads((cls.folder / "result.json").read_text())["kernels"][0]
+        (cls.folder / "measured.csv").write_text(heading + launch(kernel["name"], kernel["block"][0], kernel["grid"][0], 5000, 700))
+        for size in (8, 16, 24, 32):
+            (cls.folder / f"measured_{size}.csv").write_text(heading + "".join(
+                launch(f"{name}(float *, const float *, int)", 64, 1, 1000 + 10 * size * factor, 4 * size * factor)
+                for name, factor in (("scale", 1), ("strided", 8), ("strided", 9))))
+        (cls.folder / "groups.toml").write_text('[[rule]]\npattern = ".*"\nresource = "MINE"\n')
+        (cls.folder / "powers.csv").write_text("kernel,watts\ngather,150\nneighbours,90\n")
+        (cls.folder / "prior.csv").write_text("term,value,deviation\nsm_w,0,1e-9\n")
+        (cls.folder / "curves").mkdir()
+        (cls.folder / "curves/device.csv").write_text("property,value\n" + "".join(f"{key},{value}\n" for key, value in A100.items()))
+        chase = (PROJECT / "test/model/reference/a100.csv").read_text().splitlines()
+        (cls.folder / "curves/chase.csv").write_text("\n".join(["kib,cycles"] + chase[1:]) + "\n")
 
     def test_each_option_has_a_row(self):
         known = tree()
@@ -334,8 +451,8 @@ class Options(unittest.TestCase):
             printed = [stream.seek(0) or stream.read() for stream in (out, err)]
         files = {}
         for path in set(self.folder.iterdir()) - before:
-            files[path.name] = path.read_bytes()
-            path.unlink()
+            files |= {str(file): file.read_bytes() for file in (path.rglob("*") if path.is_dir() else [path]) if file.is_file()}
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
         return process.returncode, *printed, files, threads
 
 
@@ -346,7 +463,10 @@ def add_test(command, template, names, without, added):
         self.assertNotIn(2, (before[0], after[0]), f"{line}: {before[2]}{with_option}: {after[2]}")
         if before == after:
             self.fail(f"{with_option}: does the same as {line}: {before[0]} {before[2]}")
-    setattr(Options, f"test_{command}_{names[-1].strip('-')}", test)
+    name = f"test_{command}_{names[-1].strip('-')}"
+    while hasattr(Options, name):  # an option may have several rows
+        name += "_too"
+    setattr(Options, name, test)
 
 
 for command, (template, table) in COMMANDS.items():

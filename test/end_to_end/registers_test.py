@@ -81,6 +81,34 @@ class Registers(NvccCase):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.check(json.loads((self.folder / "result.json").read_text()), done.stdout, expected, gpu, architecture, **sm)
 
+    def test_other_gpus_get_theirs_when_they_are_asked_for(self):
+        """The object has machine code for the GPU that programs see by default; `run` has the rest made, also of a library that a script's
+        program opens, and for all GPUs where the trace is kept."""
+        self.nvcc("--backend", "cpu", "-arch=sm_80", "-c", SOURCE, "-o", "object.o")
+        content = (self.folder / "object.o").read_bytes()
+        cuda = (190).to_bytes(2, "little")  # e_machine of a cubin
+        cubins = [found.start() for found in re.finditer(re.escape(b"\x7fELF\x02"), content) if content[found.start() + 18:][:2] == cuda]
+        self.assertEqual(len(cubins), 1)
+
+        self.nvcc("--backend", "cpu", "-arch=sm_80", "-shared", "-Xcompiler", "-fPIC", "-Dmain=library_main", SOURCE, "-o", "library.so")
+        self.write("opens.c", '#include <dlfcn.h>\nint main(void) { int (*f)(void) = dlsym(dlopen("./library.so", RTLD_NOW), "_Z12library_mainv");\n'
+                   'return f ? f() : 77; }\n')
+        self.write("script", "#!/bin/sh\n./opens\n")
+        (self.folder / "script").chmod(0o755)
+        subprocess.run(["gcc", "opens.c", "-o", "opens", "-ldl"], cwd=self.folder, check=True)
+        by_hand = run(self.folder / "script", env=self.environment, cwd=self.folder)
+        expected = {architecture: self.ptxas("", f"arch=compute_80,code={architecture}") for architecture in ("sm_80", "sm_90", "sm_120")}
+        for name, (registers, stack, *_) in expected["sm_80"].items():
+            self.assertIn(f"{name} {registers} {stack} {blocks(registers)}", by_hand.stdout.splitlines())
+        done = run(warplens_tool.tool, "run", "--gpu", "h100-sxm", "--trace", "kept.wlt", "--trials", "2", "--format", "json", "-o", "result.json", "--",
+                   "./script", env=self.environment, cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.check(json.loads((self.folder / "result.json").read_text()), done.stdout, expected["sm_90"], "h100-sxm", "sm_90")
+        done = warplens("model", "kept.wlt", "--gpu", "rtx5090", "--trials", "2", "-o", "other.json", cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.check(json.loads((self.folder / "other.json").read_text()), "", expected["sm_120"], "rtx5090", "sm_120", reported=False,
+                   warps_of_sm=48, blocks_of_sm=24)
+
     def test_figures_that_the_device_link_decides_are_not_known(self):
         self.write("a.cu", "__device__ float other(float);\n__global__ void k(float* a) { a[threadIdx.x] = other(a[threadIdx.x]); }\n"
                    "int main() { float* a; cudaMalloc(&a, 128); k<<<1, 32>>>(a); return cudaDeviceSynchronize() != cudaSuccess; }\n")

@@ -2,6 +2,7 @@
 // first use and never destroyed.
 #include "runtime/cpu/device/registry.h"
 
+#include "runtime/cpu/device/assembled.h"
 #include "runtime/cpu/device/held_lock.h"
 #include "runtime/host/kernel_name.h"
 #include "support/display_name.h"
@@ -15,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string_view>
 #include <sys/auxv.h>
 #include <unordered_map>
@@ -33,6 +35,7 @@ struct Tables {
   std::vector<const CompiledRecord*> compiled;
   std::size_t compiled_named = 0; ///< number of these that are in the next map: most programs never need it
   std::multimap<std::string, const CompiledRecord*> compiled_by_name;
+  std::vector<const PtxRecord*> not_assembled; ///< PTX of which no more is made so far than is in `compiled`
   std::unordered_map<const void*, Kernel> host_kernels;
   std::unordered_map<const void*, HostVariable> host_variables;
 };
@@ -113,13 +116,42 @@ trace::MachineCode machine_code_of(const CompiledRecord& record) {
   return code;
 }
 
-/// Returns at most one entry for each capability.
-std::vector<trace::MachineCode> machine_code_of(Tables& all, const Kernel& kernel) {
+void name_compiled(Tables& all) {
   for (; all.compiled_named < all.compiled.size(); ++all.compiled_named) {
     const CompiledRecord* record = all.compiled[all.compiled_named];
     all.compiled_by_name.emplace(name_for_both(record->symbol), record);
   }
-  const auto [first, last] = all.compiled_by_name.equal_range(name_for_both(kernel.symbol));
+}
+
+/// Makes the machine code that `warplens run` needs, of the modules that have the kernel for some GPU.
+void assemble_for(Tables& all, const std::string& name) {
+  const auto [first, last] = all.compiled_by_name.equal_range(name);
+  const auto has_kernel = [&](const PtxRecord* ptx) {
+    return std::any_of(first, last, [&](const auto& entry) {
+      return std::string_view(entry.second->module) == ptx->module;
+    });
+  };
+  const auto kept = std::stable_partition(all.not_assembled.begin(), all.not_assembled.end(),
+                                          [&](const PtxRecord* ptx) { return !has_kernel(ptx); });
+  const std::vector<const PtxRecord*> now(kept, all.not_assembled.end());
+  all.not_assembled.erase(kept, all.not_assembled.end());
+  for (const PtxRecord* ptx : now) {
+    std::set<std::uint32_t> known;
+    for (const CompiledRecord* record : all.compiled)
+      if (std::string_view(record->module) == ptx->module)
+        known.insert(record->capability);
+    const auto made = assembled(*ptx, known);
+    all.compiled.insert(all.compiled.end(), made.begin(), made.end());
+  }
+}
+
+/// Returns at most one entry for each capability.
+std::vector<trace::MachineCode> machine_code_of(Tables& all, const Kernel& kernel) {
+  const std::string name = name_for_both(kernel.symbol);
+  name_compiled(all);
+  assemble_for(all, name);
+  name_compiled(all);
+  const auto [first, last] = all.compiled_by_name.equal_range(name);
   const auto has_module = [&](const auto& entry) { return entry.second->module == kernel.module; };
   const bool own = std::any_of(first, last, has_module); // else that of a template, from another file
   std::map<std::uint32_t, trace::MachineCode> by_capability;
@@ -239,6 +271,7 @@ void __warplens_cpu_unregister(const void* address) {
   all.compiled_by_name.clear();
   all.compiled_named = 0;
   std::erase_if(all.compiled, is_in_it);
+  std::erase_if(all.not_assembled, is_in_it);
 }
 
 void __warplens_cpu_register_compiled(const CompiledRecord* records, std::uint64_t count) {
@@ -246,6 +279,12 @@ void __warplens_cpu_register_compiled(const CompiledRecord* records, std::uint64
   const std::lock_guard lock(all.mutex);
   for (std::uint64_t i = 0; i < count; ++i)
     all.compiled.push_back(records + i);
+}
+
+void __warplens_cpu_register_ptx(const PtxRecord* ptx) {
+  Tables& all = tables();
+  const std::lock_guard lock(all.mutex);
+  all.not_assembled.push_back(ptx);
 }
 
 void __warplens_cpu_register_variable(const VariableRecord* variable) {
