@@ -127,12 +127,15 @@ std::vector<KernelCode> from_ptx(const MachineCodeRequest& request, const std::s
   for (const auto& entry : binaries)
     words.push_back(entry.first);
   const auto programs = request.toolkit.root / "bin";
+  Words preprocessing = request.nvcc.host_compiler; // the order of nvcc's commands
+  preprocessing.insert(preprocessing.end(), request.nvcc.preprocessing.begin(),
+                       request.nvcc.preprocessing.end());
   const StageCache cache;
   const StageRun run{request.directory,
                      words,
                      {programs / "nvcc", programs / "nvcc.profile", programs / "ptxas",
                       programs / "../nvvm/bin/cicc", program_in_path("gcc")},
-                     searched_folders(request.source, request.nvcc.preprocessing)};
+                     searched_folders(request.source, preprocessing)};
   if (cache.restore(run).empty()) {
     const fs::path dependencies = request.directory / fmt::format("code_{}.d", architecture);
     const auto made = compile_ptx(request, architecture, binaries, dependencies);
