@@ -233,7 +233,7 @@ Expected<void> compile(const std::vector<std::string>& arguments, const std::str
     if (half == Half::device) {
       compilation->errors->refuse_nested_launches();
     } else {
-      register_as_nvcc_does(compiler.getCodeGenOpts(), hide_entities);
+      register_as_nvcc_does(compiler.getCodeGenOpts(), compiler.getLangOpts().CUID, hide_entities);
       // No code is made of such a function, in which names may be those of the other half alone.
       compilation->errors->ignore_while([&compiler] { return is_in_device_function(compiler); });
     }

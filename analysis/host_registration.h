@@ -2,6 +2,7 @@
 #pragma once
 
 #include <clang/Basic/CodeGenOptions.h>
+#include <string>
 
 namespace warplens::analysis {
 
@@ -11,6 +12,9 @@ namespace warplens::analysis {
 ///     launch. Clang registers them last.
 ///   - Stubs of kernels and the host's copies of variables are hidden, so that a program and its libraries
 ///     each launch their own (nvcc's -device-entity-has-hidden-visibility). `hide_entities` is that option.
-void register_as_nvcc_does(clang::CodeGenOptions& options, bool hide_entities);
+///   - __managed__ variables get the names by which device code finds them. `cuid` is what Clang names the
+///   device's
+///     static variables by in relocatable code, else empty.
+void register_as_nvcc_does(clang::CodeGenOptions& options, const std::string& cuid, bool hide_entities);
 
 } // namespace warplens::analysis

@@ -39,6 +39,17 @@ bool is_concerned(const Instruction& instruction) {
 
 } // namespace
 
+void flush_denormals_of_some(Module& module) {
+  const auto is_flushing = [](const Function& function) {
+    return !function.isDeclaration() && flushes(function);
+  };
+  const auto is_keeping = [](const Function& function) {
+    return !function.isDeclaration() && !flushes(function);
+  };
+  if (any_of(module, is_flushing) && any_of(module, is_keeping))
+    flush_denormals(module);
+}
+
 void flush_denormals(Module& module) {
   for (Function& function : module) {
     if (!flushes(function))

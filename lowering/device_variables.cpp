@@ -1,5 +1,6 @@
 #include "lowering/debugging.h"
 #include "lowering/stages.h"
+#include "runtime/abi/managed_variables.h"
 
 #include <llvm/ADT/STLExtras.h>
 #include <llvm/Demangle/Demangle.h>
@@ -19,15 +20,16 @@ bool is_builtin(const GlobalVariable& variable) {
   return is_contained({"threadIdx", "blockIdx", "blockDim", "gridDim"}, variable.getName());
 }
 
-bool is_managed(const GlobalVariable& variable) {
-  return variable.getSection() == "warplens_managed"; // runtime/compatibility/clang/managed.h
+/// Returns whether host and device code share the variable. Clang gives one that host code uses external
+/// linkage; another one with internal linkage is a variable of the device's like any other.
+bool is_shared_with_host(const GlobalVariable& variable) {
+  return variable.getSection() == cpu::managed_section && !variable.hasLocalLinkage();
 }
 
-/// Declares the variable as external: the host half defines it under the same name.
+/// Declares the variable, which the host half defines.
 void use_the_hosts(Module& module, GlobalVariable& old) {
-  auto* hosts =
-      new GlobalVariable(module, old.getValueType(), false, GlobalValue::ExternalLinkage, nullptr, "", &old);
-  hosts->takeName(&old);
+  auto* hosts = new GlobalVariable(module, old.getValueType(), false, GlobalValue::ExternalLinkage, nullptr,
+                                   cpu::managed_prefix + old.getName(), &old);
   old.replaceAllUsesWith(ConstantExpr::getAddrSpaceCast(hosts, old.getType()));
   old.eraseFromParent();
 }
@@ -44,11 +46,7 @@ Expected<std::vector<DeviceVariable>> lower_device_variables(Module& module) {
     const bool builtin = is_builtin(*old);
     if (builtin)
       old->setInitializer(Constant::getNullValue(old->getValueType()));
-    if (is_managed(*old)) {
-      if (old->hasLocalLinkage())
-        return fail("{}: the __managed__ variable {} is static, which the CPU back end does not support; "
-                    "give it a name of its own without static",
-                    module.getSourceFileName(), demangle(old->getName()));
+    if (is_shared_with_host(*old)) {
       use_the_hosts(module, *old);
       continue;
     }

@@ -51,6 +51,7 @@ static Expected<void> lower(std::unique_ptr<llvm::Module> owned, const Output& o
   retarget(module, **machine);
   describe_built_in_variables(module);
 
+  flush_denormals_of_some(module);
   track.next("inline", module.getInstructionCount());
   inline_calls(module, **machine, output.checks.bits() == 0 && !debugged, output.limits.inlined);
   hide_foreign_code(module);

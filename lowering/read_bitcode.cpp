@@ -32,6 +32,20 @@ void give_externalised_names(Module& module) {
   }
 }
 
+/// Lets files that were compiled with different options (-ftz, say) be linked: what of these options counts
+/// is in the attributes of each function.
+void relax_flags(Module& module) {
+  SmallVector<Module::ModuleFlagEntry, 8> flags;
+  module.getModuleFlagsMetadata(flags);
+  if (flags.empty())
+    return;
+  module.getModuleFlagsMetadata()->clearOperands();
+  for (const auto& [behavior, key, value] : flags)
+    module.addModuleFlag(behavior == Module::Error || behavior == Module::Override ? Module::Warning
+                                                                                   : behavior,
+                         key->getString(), value);
+}
+
 /// Links all modules of a device link into one.
 class DeviceLink {
 public:
@@ -109,6 +123,7 @@ private:
       if (!module)
         return fail("{}: its device code cannot be read: {}", path, toString(module.takeError()));
       give_externalised_names(**module);
+      relax_flags(**module);
       if (module_->getDataLayout().isDefault())
         module_->setDataLayout((*module)->getDataLayout());
       const std::string source = (*module)->getSourceFileName();

@@ -61,6 +61,10 @@ void contract(llvm::Module& module);
 /// Flushes subnormal numbers in single precision where the source has -ftz=true.
 void flush_denormals(llvm::Module& module);
 
+/// Does the same before functions are inlined, if only some functions of a device link flush: inlining mixes
+/// their operations. Products and sums of these functions are not contracted.
+void flush_denormals_of_some(llvm::Module& module);
+
 // Inserts calls of the runtime for --memcheck, --racecheck and --initcheck before accesses to memory that
 // other threads may know of.
 

@@ -59,9 +59,10 @@ std::vector<std::string> clang_arguments(const NvccArguments& nvcc, const Toolki
     arguments.push_back(fmt::format("{}{}", architecture_flag, architecture));
   for (const char* header : {"warplens_compatibility.h"})
     arguments.insert(arguments.end(), {"-include", (parts.compatibility / header).string()});
-  arguments.insert(arguments.end(), nvcc.preprocessing.begin(), nvcc.preprocessing.end());
+  // As in nvcc's commands: the first folder with a header counts, and the last definition of a macro.
   const auto host = sort_host_options(nvcc.host_compiler);
   arguments.insert(arguments.end(), host.both_halves.begin(), host.both_halves.end());
+  arguments.insert(arguments.end(), nvcc.preprocessing.begin(), nvcc.preprocessing.end());
   const char* variable = std::getenv("NVCC_CCBIN");
   if (const std::string compiler = !nvcc.compiler_binary.empty() ? nvcc.compiler_binary
                                    : variable                    ? variable

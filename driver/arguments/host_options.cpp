@@ -80,8 +80,6 @@ constexpr std::string_view for_both_halves[] = {
     "--trigraphs",
 
     "-pthread",
-    "-fsigned-char",
-    "-funsigned-char",
     "-fsigned-bitfields",
     "-funsigned-bitfields",
     "-fshort-enums",

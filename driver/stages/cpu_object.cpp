@@ -11,6 +11,7 @@
 #include "driver/stages/stage_cache.h"
 #include "driver/version.h"
 #include "runtime/abi/device_section.h"
+#include "runtime/abi/managed_variables.h"
 #include "support/files.h"
 #include "support/hash.h"
 #include "support/temporary.h"
@@ -196,6 +197,19 @@ Expected<void> join(const Halves& halves, const std::vector<std::filesystem::pat
   return run_compiler(command + *machine_code).map([](const auto&) {});
 }
 
+/// Joins the halves, and makes the names of __managed__ variables the object's own.
+Expected<void> join_with_device_code(const Halves& halves, const std::filesystem::path& host,
+                                     const std::filesystem::path& device,
+                                     const std::filesystem::path& object) {
+  TRY(join(halves, {host, device}, object));
+  TRY_LET(code, read_file(host));
+  if (code->find(cpu::managed_prefix) == std::string::npos)
+    return {};
+  return run_compiler({"objcopy", "--wildcard", fmt::format("--localize-symbol={}*", cpu::managed_prefix),
+                       object.string()})
+      .map([](const auto&) {});
+}
+
 /// Runs the lowering; slow stages announce themselves on its stdout, which goes to our stderr.
 Expected<void> run_lowering(const Arguments& arguments) {
   TRY_LET(folder, TemporaryDirectory::create());
@@ -304,7 +318,7 @@ Expected<void> compile_both_halves(const CpuSource& source, const NvccArguments&
     halves.module = *name;
   }
   return nvcc.relocatable ? join_with_bitcode(halves, files.host, files.bitcode, object)
-                          : join(halves, {files.host, files.device}, object);
+                          : join_with_device_code(halves, files.host, files.device, object);
 }
 
 } // namespace

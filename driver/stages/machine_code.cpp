@@ -72,8 +72,11 @@ std::optional<std::string> compile_ptx(const MachineCodeRequest& request, const 
                  dependencies = request.directory / fmt::format("code_{}.d", architecture);
   Words words = flags;
   words.insert(words.end(), {"ptx", request.source.string(), architecture});
+  Words preprocessing = request.nvcc.host_compiler; // the order of nvcc's commands
+  preprocessing.insert(preprocessing.end(), request.nvcc.preprocessing.begin(),
+                       request.nvcc.preprocessing.end());
   StageRun run{request.directory, words, nvccs_programs(request.toolkit),
-               searched_folders(request.source, request.nvcc.preprocessing)};
+               searched_folders(request.source, preprocessing)};
   run.outputs_are_text = true;
   const StageCache cache;
   if (cache.restore(run).empty()) {

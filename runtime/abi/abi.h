@@ -131,6 +131,8 @@ void __warplens_cpu_register_compiled(const warplens::cpu::CompiledRecord* recor
 void __warplens_cpu_register_ptx(const warplens::cpu::PtxRecord* ptx);
 void __warplens_cpu_register_kernel(const warplens::cpu::KernelRecord* kernel);
 void __warplens_cpu_register_variable(const warplens::cpu::VariableRecord* variable);
+/// Registers a __managed__ variable, which the host half defines.
+void __warplens_cpu_register_managed(void* address, std::uint64_t bytes);
 /// Registers a __constant__ variable, in addition to its record: accesses to it are in the constant space.
 void __warplens_cpu_register_constant(const void* address, std::uint64_t bytes);
 

@@ -4,11 +4,14 @@ them on the CPU back end and prints the outcome of each.
 
     run_programs.py --warplens build/bin/warplens FOLDER [--run "ARGS"] [--pass REGEX] [--exit CODE]
     run_programs.py --warplens build/bin/warplens --list programs.tsv SUITE=PATH [SUITE=PATH ...] [--only REGEX]
+    run_programs.py --warplens build/bin/warplens --list test/corpus/projects.tsv FOLDER
 
 The programs are not part of this project. A list is tab-separated, with a header: suite, name, dir (below the suite),
-run_args, and optionally pass_regex (searched in stdout), expected_exit (0 without one), feature_tags and program (the file
-that the build makes, where it makes several); other columns are ignored. The checkouts stay as they are: each program is
-built and run in a temporary tree that looks like its suite.
+run_args, and optionally pass_regex (searched in stdout), expected_exit (0 without one), feature_tags, program (the file
+that the build makes, where it makes several), build_args (of make, or of cmake as it configures), repository and commit;
+other columns are ignored. With one FOLDER, suites are the folders in it with the names of their repositories; those that
+are not there are named, and where to get them. The checkouts stay as they are: each program is built and run in a
+temporary tree that looks like its suite.
 
 In the build, `nvcc` in PATH is warplens-nvcc, as are CUDACXX and make's NVCC, and WARPLENS_BACKEND is cpu. --make and --cmake add
 arguments, such as --make ARCH=sm_80. With --probed programs run under `warplens run`.
@@ -52,6 +55,7 @@ class Program:
     pass_regex: str = ""
     expected_exit: int = 0
     program: str = ""  # below the folder; empty: the only one that the build makes, or the one with the folder's name
+    build_arguments: list = dataclasses.field(default_factory=list)
 
 
 class Outcome(Exception):
@@ -128,9 +132,9 @@ class Runner:
         before = executables(folder)
         if any((folder / name).exists() for name in MAKEFILES):
             # Objects that came with the checkout may be of another compiler.
-            steps = [["make", "-B", f"NVCC={environment['CUDACXX']}", *self.arguments.make]]
+            steps = [["make", "-B", f"NVCC={environment['CUDACXX']}", *self.arguments.make, *program.build_arguments]]
         elif (folder / "CMakeLists.txt").exists():
-            steps = [["cmake", "-S", ".", "-B", "build", *self.arguments.cmake], ["cmake", "--build", "build"]]
+            steps = [["cmake", "-S", ".", "-B", "build", *self.arguments.cmake, *program.build_arguments], ["cmake", "--build", "build"]]
         else:
             raise Outcome("failed", "it has no Makefile and no CMakeLists.txt")
         for step in steps:
@@ -196,11 +200,18 @@ def programs_of(arguments, parser):
             parser.error("one FOLDER, or --list and the suites that it names")
         folder = pathlib.Path(arguments.places[0]).resolve()
         return [Program(folder.parent, folder.name, folder.name, shlex.split(arguments.run), arguments.pass_regex, arguments.exit)]
-    suites = {name: pathlib.Path(path).resolve() for name, _, path in (place.partition("=") for place in arguments.places)}
     with open(arguments.list, newline="", encoding="utf-8") as text:
         rows = list(csv.DictReader(text, delimiter="\t", quoting=csv.QUOTE_NONE))
+    suites = {name: pathlib.Path(path).resolve() for name, _, path in (place.partition("=") for place in arguments.places)}
+    if len(arguments.places) == 1 and "=" not in arguments.places[0]:
+        folder = pathlib.Path(arguments.places[0]).resolve()
+        suites = {row["suite"]: folder / row["suite"] for row in rows if (folder / row["suite"]).is_dir()}
+        for row in rows:
+            if row["suite"] not in suites and re.search(arguments.only, row["name"]):
+                print(f"{row['name']:<28} not there: {row.get('repository')} at {row.get('commit')}")
     return [Program(suites[row["suite"]], row["dir"], row["name"], shlex.split(row.get("run_args") or ""), row.get("pass_regex") or "",
-                    int(row.get("expected_exit") or 0), row.get("program") or "")
+                    int(row.get("expected_exit") or 0), row.get("program") or "",
+                    shlex.split(row.get("build_args") or ""))
             for row in rows
             if row["suite"] in suites and re.search(arguments.only, row["name"]) and arguments.without not in (row.get("feature_tags") or "").split(",")]
 

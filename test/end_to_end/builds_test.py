@@ -69,6 +69,33 @@ class OwnRecords(BuildCase):
                 self.assertEqual(self.output_of("./program").split("\n")[:-1],
                                  ["1 10", "3 100", "5 1", "7 0", "2 20", "4 200", "6 1", "8 0"])
 
+    def test_managed_variables(self):
+        """Also with internal linkage, of one name in several files, by the host's name and by the functions for symbols."""
+        source = """
+%(linkage)s __managed__ int kept = %(number)d, table[2] = {1, 2};
+static __managed__ int untouched_by_the_host = 3;
+static __global__ void add%(number)d(int* a) { kept += table[1]; a[0] = kept; a[1] = untouched_by_the_host++; }
+void use_%(number)d() {
+  print_result([](int* a) { add%(number)d<<<1, 1>>>(a); });
+  int copy = 0;
+  cudaMemcpyFromSymbol(&copy, kept, 4);
+  std::printf("%%d %%d ", kept, copy);
+  copy = 30;
+  cudaMemcpyToSymbol(table, &copy, 4, 4);
+  std::printf("%%d\\n", table[1]);
+  print_result([](int* a) { add%(number)d<<<1, 1>>>(a); });
+}
+"""
+        self.write("main.cpp", "void use_10();\nvoid use_20();\nint main() { use_10(); use_20(); }\n")
+        expected = "12 3\n12 12 30\n42 4\n22 3\n22 22 30\n52 4\n"
+        for linkage, flags in (("static", []), ("namespace {", ["-rdc=true"]), ("", ["--memcheck"])):
+            with self.subTest(linkage=linkage, flags=flags):
+                for number in (10, 20):
+                    text = PRINT + source % {"linkage": linkage, "number": number}
+                    self.write(f"unit{number}.cu", text.replace("{1, 2};", "{1, 2}; }") if "{" in linkage else text)
+                self.build(*flags, "main.cpp", "unit10.cu", "unit20.cu")
+                self.assertEqual(self.output_of("./program"), expected)
+
     def test_generated_sources_of_one_path(self):
         self.write("main.cpp", "void unit_1();\nvoid unit_2();\nint main() { unit_1(); unit_2(); }\n")
         for compile_option in ("-c", "-dc"):
@@ -118,7 +145,31 @@ int main() {
 """)
         options = "-include forced.h -iquote quoted,-isystem,system -idirafter late -funsigned-char,-fshort-enums -mavx2 -fno-tree-vrp"
         self.build("-Xcompiler", options, "a.cu")
-        self.assertEqual(self.output_of("./program"), "avx2 200 1 18\n204\n")
+        self.assertEqual(self.output_of("./program"), "avx2 200 1 18\n-52\n")  # char is signed in nvcc's device code
+
+    def test_the_order_of_folders_and_macros_is_nvccs(self):
+        """The host compiler's own options stand before nvcc's: its folders are searched first, and nvcc's macros count."""
+        for number in (1, 2):
+            self.write(f"folder{number}/number.h", f"constexpr int number = {number};\n")
+        self.write("a.cu", PRINT + '#include "number.h"\n__global__ void tell(int* a) { a[0] = number; a[1] = MACRO; }\n'
+                   "int main() { print_result([](int* a) { tell<<<1, 1>>>(a); }); }\n")
+        self.build("-I", "folder1", "-DMACRO=1", "-Xcompiler", "-Ifolder2,-DMACRO=2", "a.cu")
+        self.assertEqual(self.output_of("./program"), "2 1\n")
+
+    def test_a_header_that_appears_in_a_folder_of_the_host_compilers(self):
+        """What was compiled before counts no longer: not the object, nor the machine code's figures."""
+        environment = {"WARPLENS_CACHE": str(self.folder / "cache")}
+        self.write("late/number.h", "constexpr int number = 1;\n")
+        self.write("early/other.h", "")
+        self.write("a.cu", PRINT + '#include "number.h"\n__global__ void tell(int* a) { __shared__ int all[100 * number]; all[threadIdx.x] = number; '
+                   "__syncthreads(); a[0] = all[threadIdx.x]; }\nint main() { print_result([](int* a) { tell<<<1, 1>>>(a); }); "
+                   "cudaFuncAttributes all; cudaFuncGetAttributes(&all, tell); std::printf(\"%zu\\n\", all.sharedSizeBytes); }\n")
+        for expected in ("1 0\n400\n", "2 0\n800\n"):
+            self.build("-Xcompiler", "-Iearly,-Ilate", "a.cu", environment=environment)
+            self.assertEqual(self.output_of("./program"), expected)
+            codes = self.trace("./program")[0]["kernels"]
+            self.assertEqual([kernel["occupancy"]["shared_bytes"] for kernel in codes], [int(expected.split()[-1])])
+            self.write("early/number.h", "constexpr int number = 2;\n")
 
     def test_visibility_and_dialect_defines(self):
         self.write("a.cu", KERNEL + 'extern "C" int seen() { return 1; }\n')
@@ -159,6 +210,33 @@ static Buffer buffer;
                 self.assertEqual(self.output_of("./program"), "16 cudaSuccess\n")
         result, _ = self.trace("./program")
         self.assertEqual(sorted({kernel["name"] for kernel in result["kernels"]}), ["add", "fill"])
+
+
+    def test_launches_by_constructors_of_libraries(self):
+        """Of one that is linked, and of one that is opened and closed twice."""
+        self.write("library.cu", self.SOURCE +
+                   'extern "C" int buffered() { int result = 0; cudaMemcpy(&result, buffer.memory, 4, cudaMemcpyDeviceToHost); return result; }\n')
+        self.write("main.cpp", """#include <cstdio>
+#include <dlfcn.h>
+#ifdef LINKED
+extern "C" int buffered();
+int main() { std::printf("%d\\n", buffered()); }
+#else
+int main() {
+  for (int i = 0; i < 2; ++i) {
+    void* library = dlopen("./liblibrary.so", RTLD_NOW);
+    std::printf("%d\\n", reinterpret_cast<int (*)()>(dlsym(library, "buffered"))());
+    dlclose(library);
+  }
+}
+#endif
+""")
+        for flags in ([], ["-rdc=true"]):
+            self.build(*flags, "-shared", "-Xcompiler", "-fPIC", "library.cu", program="liblibrary.so")
+            for options, times in ((["-DLINKED", "-L.", "-llibrary", "-Xlinker", f"-rpath={self.folder}"], 1), (["-ldl"], 2)):
+                with self.subTest(flags=flags, options=options):
+                    self.build("main.cpp", *options)
+                    self.assertEqual(self.output_of("./program"), "12\n15 cudaSuccess\n" * times)
 
 
 class Dialects(BuildCase):
@@ -301,6 +379,51 @@ int main(int count, char** names) {
         self.build("main.cu", "-L.", "-lone", "-ltwo", "-Xlinker", f"-rpath,{self.folder}")
         self.assertEqual(self.output_of("./program"), "111 0\n")
 
+    def test_files_with_different_arithmetic_in_one_device_link(self):
+        self.write("half.cu", "__device__ float half_of(float x) { return x / 2; }\n")
+        self.write("main.cu", PRINT + "__device__ float half_of(float x);\n__global__ void k(int* a, float x) "
+                   "{ a[0] = half_of(x) != 0; a[1] = x / 2 != 0; }\nint main() { print_result([](int* a) { k<<<1, 1>>>(a, 2e-38f); }); }\n")
+        self.nvcc(*CPU, "-dc", "-ftz=true", "half.cu")
+        self.nvcc(*CPU, "-dc", "main.cu")
+        for objects in (["half.o", "main.o"], ["main.o", "half.o"]):
+            self.build(*objects)
+            self.assertEqual(self.output_of("./program"), "0 1\n")
+
+    def test_a_static_library_in_a_program_and_in_its_plugins(self):
+        """Each has its own variables; a plugin's are those of its file after another plugin is closed."""
+        self.write("counter.cu", "__device__ int counter = 0;\n__global__ void count(int* a) { a[0] = ++counter; }\n"
+                   "int next() { int *memory, result = -1; cudaMalloc(&memory, 4); count<<<1, 1>>>(memory); "
+                   "cudaMemcpy(&result, memory, 4, cudaMemcpyDeviceToHost); cudaFree(memory); return result; }\n")
+        self.write("plugin.cpp", 'int next();\nextern "C" int of_plugin() { return next(); }\n')
+        self.write("main.cpp", """#include <cstdio>
+#include <dlfcn.h>
+int next();
+int main() {
+  void* plugins[2];
+  int (*of_plugin[2])();
+  for (int i = 0; i < 2; ++i) {
+    plugins[i] = dlopen(i ? "./libtwo.so" : "./libone.so", RTLD_NOW | RTLD_LOCAL);
+    of_plugin[i] = reinterpret_cast<int (*)()>(dlsym(plugins[i], "of_plugin"));
+  }
+  std::printf("%d ", next());
+  std::printf("%d ", next());
+  std::printf("%d ", of_plugin[0]());
+  std::printf("%d ", of_plugin[1]());
+  std::printf("%d ", of_plugin[1]());
+  dlclose(plugins[0]);
+  std::printf("%d ", of_plugin[1]());
+  std::printf("%d\\n", next());
+}
+""")
+        for compile_option in ("-c", "-dc"):
+            with self.subTest(compile_option):
+                self.nvcc(*CPU, compile_option, "-Xcompiler", "-fPIC,-fvisibility=hidden", "counter.cu")
+                self.nvcc(*CPU, "-lib", "counter.o", "-o", "libcounter.a")
+                for name in ("one", "two"):
+                    self.build("-shared", "-Xcompiler", "-fPIC", "plugin.cpp", "-L.", "-lcounter", program=f"lib{name}.so")
+                self.build("main.cpp", "-L.", "-lcounter", "-ldl")
+                self.assertEqual(self.output_of("./program"), "1 2 1 1 2 3 3\n")
+
     @unittest.skipUnless(shutil.which("mpicxx"), "needs MPI")
     def test_the_host_compilers_own_folders(self):
         self.write("a.cu", "#include <mpi.h>\n" + KERNEL)
@@ -382,6 +505,53 @@ __global__ void gather(int* out) {
 }
 int main() { print_result([](int* a) { gather<<<1, 32, sizeof(Work)>>>(a); }); }
 """, "31 1\n")
+
+    def test_names_that_depend_on_the_architecture(self):
+        """A namespace and a macro by __CUDA_ARCH__, as CUB wraps its own: host code sees none."""
+        self.check(PRINT + """
+#ifdef __CUDA_ARCH__
+#define BY_ARCHITECTURE(name) JOIN(name, __CUDA_ARCH__)
+#else
+#define BY_ARCHITECTURE(name) name
+#endif
+#define JOIN_(a, b) a##_##b
+#define JOIN(a, b) JOIN_(a, b)
+namespace lib { namespace BY_ARCHITECTURE(sm) { struct Tile { static constexpr int lanes = 32; __host__ __device__ static int of(int x) { return x * lanes; } }; }
+  using BY_ARCHITECTURE(sm)::Tile; }
+__device__ int BY_ARCHITECTURE(step)(int x) { return x + 1; }
+template <int n> __global__ void use(int* a) { a[0] = lib::Tile::of(BY_ARCHITECTURE(step)(n)); }
+int main() { print_result([](int* a) { use<2><<<1, 1>>>(a); }); std::printf("%d\\n", lib::Tile::of(2)); }
+""", "96 0\n64\n")
+
+    def test_launch_bounds_by_a_constexpr_call(self):
+        self.check(PRINT + """
+__host__ __device__ constexpr int threads_of(int bytes) { return bytes > 4 ? 64 : 128; }
+__device__ constexpr int on_the_device(int bytes) { return 2 * bytes; }
+struct Policy { static __device__ constexpr int threads() { return 96; } };
+__global__ void __launch_bounds__(threads_of(8), 2) first(int* a) { a[0] = threadIdx.x; }
+__global__ void __launch_bounds__(on_the_device(16)) second(int* a) { a[1] = blockDim.x; }
+template <class P> __global__ void __launch_bounds__(P::threads()) third(int* a) { a[0] += P::threads(); }
+int main() {
+  print_result([](int* a) { first<<<1, 1>>>(a); second<<<1, 32>>>(a); third<Policy><<<1, 1>>>(a); });
+  cudaFuncAttributes all;
+  cudaFuncGetAttributes(&all, second);
+  std::printf("%d ", all.maxThreadsPerBlock);
+  cudaFuncGetAttributes(&all, third<Policy>);
+  std::printf("%d\\n", all.maxThreadsPerBlock);
+}
+""", "96 32\n32 96\n")
+
+    def test_deduction_of_unexpected(self):
+        self.check(PRINT + """
+#include <cuda/std/expected>
+__host__ __device__ cuda::std::expected<int, int> halved(int x) {
+  if (x % 2)
+    return cuda::std::unexpected(x);
+  return x / 2;
+}
+__global__ void k(int* a) { a[0] = halved(8).value(); a[1] = halved(7).error(); }
+int main() { print_result([](int* a) { k<<<1, 1>>>(a); }); std::printf("%d\\n", halved(5).error()); }
+""", "4 7\n5\n")
 
     def test_host_calls_of_umin_and_its_kin(self):
         self.check(KERNEL + """#include <cstdio>

@@ -59,6 +59,15 @@ class RunPrograms(unittest.TestCase):
         self.assertEqual(lines[-1], "6 programs: 1 right, 1 refused, 1 WRONG, 3 failed, 0 too slow")
         self.assertEqual(sorted(file.name for file in (self.suite / "right").iterdir()), ["Makefile", "main.cu"])
 
+    def test_a_folder_of_projects(self):
+        self.add("here", SOURCE % 0, MAKEFILE.replace("sm_80", "$(ARCH)"))
+        listed = self.suite / "list.tsv"
+        listed.write_text("suite\tname\tdir\trun_args\tpass_regex\tbuild_args\trepository\tcommit\n"
+                          "here\there\t.\t31\t\\APASS\tARCH=sm_80\thttps://here\t1\nfar\tfar\t.\t\t\t\thttps://far\t23ab\n")
+        code, lines = self.run_programs("--list", listed, self.suite)
+        self.assertEqual((code, lines[-1]), (0, "1 programs: 1 right, 0 refused, 0 WRONG, 0 failed, 0 too slow"), lines)
+        self.assertEqual(lines[0].split(maxsplit=1), ["far", "not there: https://far at 23ab"])
+
     def test_one_folder(self):
         self.add("one", SOURCE % 3)
         code, lines = self.run_programs(self.suite / "one", "--run", "31", "--pass", "PASS", "--exit", "3", "--probed")

@@ -1,6 +1,6 @@
 // __managed__, which Clang has for HIP only. On the CPU back end host and device code share one address
-// space: the variable is the host's, and the lowering makes device code use it
-// (lowering/device_variables.cpp).
+// space: the variable is the host's (analysis/host_registration.cpp), and the lowering makes device code use
+// it (lowering/device_variables.cpp).
 #pragma once
 
 #undef __managed__

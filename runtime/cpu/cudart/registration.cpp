@@ -4,6 +4,7 @@
 #include "runtime/cpu/cudart/error.h"
 #include "runtime/cpu/cudart/real_libraries.h"
 #include "runtime/cpu/device/registry.h"
+#include "runtime/cpu/memory/constant_memory.h"
 
 #include <cstdint>
 #include <cuda_runtime_api.h>
@@ -63,6 +64,12 @@ void __cudaRegisterVar(void** handle, char* host_variable, char*, const char* sy
 void __warplens_cpu_register_linked_binary(void (*register_all)(void**), void* binary, void*,
                                            void (*)(void*)) {
   register_all(__cudaRegisterFatBinary(binary));
+}
+
+void __warplens_cpu_unregister(const void* address) {
+  const void* const library = library_of(address);
+  if (forget_library(library))
+    forget_constants_of(library);
 }
 
 void __warplens_cpu_check_runtime(const void* registration) {

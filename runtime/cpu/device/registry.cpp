@@ -38,17 +38,12 @@ struct Tables {
   std::vector<const PtxRecord*> not_assembled; ///< PTX of which no more is made so far than is in `compiled`
   std::unordered_map<const void*, Kernel> host_kernels;
   std::unordered_map<const void*, HostVariable> host_variables;
+  std::map<const void*, VariableRecord> managed_variables;
 };
 
 Tables& tables() {
   static Tables& all = *new Tables;
   return all;
-}
-
-/// Returns where the program or library lies that the address belongs to; null if it belongs to none.
-const void* library_of(const void* address) {
-  Dl_info info{};
-  return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
 }
 
 /// Returns the same for the program itself: the loader has told the process where its headers are.
@@ -81,23 +76,28 @@ std::string name_for_both(const std::string& symbol) {
 /// Returns the record that the host half of `module` means by the symbol. It is that of the same object,
 /// whatever the symbol's linkage: files may each have one of the name (static in a namespace, in a template
 /// over a lambda of a static function, …). An object without one means that of the device link (-rdc), or of
-/// another file of its program or library; `host` is an address in that.
+/// another file of its program or library; `host` is an address in that. An object may be in several of these
+/// at once, by way of a static library.
 template <class Record>
 const Record* find_record(const std::multimap<std::string, const Record*, std::less<>>& records,
                           const std::string& symbol, const std::string& module, const void* host) {
   const auto [first, last] = records.equal_range(symbol);
+  if (first == last || std::next(first) == last)
+    return first == last ? nullptr : first->second;
   const auto first_of = [&](const auto& holds) -> const Record* {
     const auto found = std::find_if(first, last, [&](const auto& entry) { return holds(*entry.second); });
     return found == last ? nullptr : found->second;
   };
-  if (const Record* own =
-          first_of([&](const Record& record) { return record.module && record.module == module; }))
-    return own;
-  if (first == last || std::next(first) == last)
-    return first == last ? nullptr : first->second;
   const void* const library = library_of(host);
-  const Record* beside = first_of([&](const Record& record) { return library_of(&record) == library; });
-  return beside ? beside : first->second;
+  const auto is_own = [&](const Record& record) { return record.module && record.module == module; };
+  const auto is_beside = [&](const Record& record) { return library_of(&record) == library; };
+  if (const Record* found =
+          first_of([&](const Record& record) { return is_own(record) && is_beside(record); }))
+    return found;
+  if (const Record* found = first_of(is_own))
+    return found;
+  const Record* found = first_of(is_beside);
+  return found ? found : first->second;
 }
 
 trace::MachineCode machine_code_of(const CompiledRecord& record) {
@@ -145,14 +145,18 @@ void assemble_for(Tables& all, const std::string& name) {
   }
 }
 
-/// Returns at most one entry for each capability.
-std::vector<trace::MachineCode> machine_code_of(Tables& all, const Kernel& kernel) {
+/// Returns at most one entry for each capability; `host` is the kernel's address in host code.
+std::vector<trace::MachineCode> machine_code_of(Tables& all, const Kernel& kernel, const void* host) {
   const std::string name = name_for_both(kernel.symbol);
   name_compiled(all);
   assemble_for(all, name);
   name_compiled(all);
   const auto [first, last] = all.compiled_by_name.equal_range(name);
-  const auto has_module = [&](const auto& entry) { return entry.second->module == kernel.module; };
+  const void* const library = library_of(host);
+  const auto has_module = [&](const auto& entry) {
+    const void* const of = library_of(entry.second); // none: it was assembled while the program runs
+    return entry.second->module == kernel.module && (of == library || of == nullptr);
+  };
   const bool own = std::any_of(first, last, has_module); // else that of a template, from another file
   std::map<std::uint32_t, trace::MachineCode> by_capability;
   for (auto entry = first; entry != last; ++entry)
@@ -165,6 +169,11 @@ std::vector<trace::MachineCode> machine_code_of(Tables& all, const Kernel& kerne
 }
 
 } // namespace
+
+const void* library_of(const void* address) {
+  dl_find_object found;
+  return _dl_find_object(const_cast<void*>(address), &found) == 0 ? found.dlfo_map_start : nullptr;
+}
 
 std::string demangle(const std::string& symbol) {
   return display_name(full_name(symbol));
@@ -180,7 +189,7 @@ Kernel* find_kernel(const void* host_function) {
   if (!kernel.record) {
     kernel.record = find_record(all.device_kernels, kernel.symbol, kernel.module, host_function);
     if (kernel.record)
-      kernel.machine_code = machine_code_of(all, kernel);
+      kernel.machine_code = machine_code_of(all, kernel, host_function);
   }
   return &kernel;
 }
@@ -197,6 +206,8 @@ int newest_architecture() {
 const VariableRecord* find_variable(const void* host_variable) {
   Tables& all = tables();
   const std::lock_guard lock(all.mutex);
+  if (const auto managed = all.managed_variables.find(host_variable); managed != all.managed_variables.end())
+    return &managed->second;
   const auto found = all.host_variables.find(host_variable);
   if (found == all.host_variables.end())
     return nullptr;
@@ -219,10 +230,16 @@ const VariableRecord* find_device_variable(const std::string& name, const char* 
 const VariableRecord* variable_at(const void* address) {
   Tables& all = tables();
   const LaneLock lock(all.mutex);
+  const auto holds = [&](const VariableRecord& record) {
+    const auto* begin = static_cast<const char*>(record.address);
+    return address >= begin && address < begin + record.bytes;
+  };
   for (const auto& [symbol, record] : all.device_variables)
-    if (const auto* begin = static_cast<const char*>(record->address);
-        address >= begin && address < begin + record->bytes)
+    if (holds(*record))
       return record;
+  for (const auto& [begin, record] : all.managed_variables)
+    if (holds(record))
+      return &record;
   return nullptr;
 }
 
@@ -247,6 +264,24 @@ void register_host_variable(const void* host_variable, const char* symbol, const
   all.host_variables.insert_or_assign(host_variable, HostVariable{symbol, module});
 }
 
+bool forget_library(const void* library) {
+  if (library == library_of_program())
+    return false;
+  Tables& all = tables();
+  const std::lock_guard lock(all.mutex);
+  const auto is_in_it = [&](const void* place) { return library_of(place) == library; };
+  std::erase_if(all.device_kernels, [&](const auto& entry) { return is_in_it(entry.second); });
+  std::erase_if(all.device_variables, [&](const auto& entry) { return is_in_it(entry.second); });
+  std::erase_if(all.host_kernels, [&](const auto& entry) { return is_in_it(entry.first); });
+  std::erase_if(all.host_variables, [&](const auto& entry) { return is_in_it(entry.first); });
+  std::erase_if(all.managed_variables, [&](const auto& entry) { return is_in_it(entry.first); });
+  all.compiled_by_name.clear();
+  all.compiled_named = 0;
+  std::erase_if(all.compiled, is_in_it);
+  std::erase_if(all.not_assembled, is_in_it);
+  return true;
+}
+
 } // namespace warplens::cpu
 
 using namespace warplens::cpu;
@@ -255,23 +290,6 @@ void __warplens_cpu_register_kernel(const KernelRecord* kernel) {
   Tables& all = tables();
   const std::lock_guard lock(all.mutex);
   all.device_kernels.emplace(kernel->symbol, kernel);
-}
-
-void __warplens_cpu_unregister(const void* address) {
-  const void* const library = library_of(address);
-  if (library == library_of_program())
-    return; // at its end: other destructors may still launch
-  Tables& all = tables();
-  const std::lock_guard lock(all.mutex);
-  const auto is_in_it = [&](const void* place) { return library_of(place) == library; };
-  std::erase_if(all.device_kernels, [&](const auto& entry) { return is_in_it(entry.second); });
-  std::erase_if(all.device_variables, [&](const auto& entry) { return is_in_it(entry.second); });
-  std::erase_if(all.host_kernels, [&](const auto& entry) { return is_in_it(entry.first); });
-  std::erase_if(all.host_variables, [&](const auto& entry) { return is_in_it(entry.first); });
-  all.compiled_by_name.clear();
-  all.compiled_named = 0;
-  std::erase_if(all.compiled, is_in_it);
-  std::erase_if(all.not_assembled, is_in_it);
 }
 
 void __warplens_cpu_register_compiled(const CompiledRecord* records, std::uint64_t count) {
@@ -291,4 +309,10 @@ void __warplens_cpu_register_variable(const VariableRecord* variable) {
   Tables& all = tables();
   const std::lock_guard lock(all.mutex);
   all.device_variables.emplace(variable->symbol, variable);
+}
+
+void __warplens_cpu_register_managed(void* address, std::uint64_t bytes) {
+  Tables& all = tables();
+  const std::lock_guard lock(all.mutex);
+  all.managed_variables.insert_or_assign(address, VariableRecord{"", "", address, bytes, false});
 }

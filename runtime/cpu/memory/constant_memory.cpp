@@ -2,6 +2,7 @@
 
 #include "runtime/abi/abi.h"
 #include "runtime/cpu/device/held_lock.h"
+#include "runtime/cpu/device/registry.h"
 
 #include <algorithm>
 #include <mutex>
@@ -43,6 +44,14 @@ bool in_constant_memory(std::uint64_t address) {
   const LaneSharedLock lock(known.mutex);
   return std::any_of(known.all.begin(), known.all.end(),
                      [&](const AddressRange& range) { return range.contains(address); });
+}
+
+void forget_constants_of(const void* library) {
+  Ranges& known = ranges();
+  const std::unique_lock lock(known.mutex);
+  std::erase_if(known.all, [&](const AddressRange& range) {
+    return library_of(reinterpret_cast<const void*>(range.begin)) == library;
+  });
 }
 
 } // namespace warplens::cpu

@@ -18,5 +18,7 @@ struct AddressRange {
 AddressRange around_constant_memory();
 /// Returns whether the address lies in a __constant__ variable.
 bool in_constant_memory(std::uint64_t address);
+/// Forgets the variables of a library that is being unloaded (library_of).
+void forget_constants_of(const void* library);
 
 } // namespace warplens::cpu
