@@ -144,8 +144,6 @@ Snapshot SnapshotBuilder::finish(bool all_seen) && {
   const PageNumbers::InOrder pages = std::move(coalescer_).finish(snapshot);
   for (const trace::BlockWindow& window : windows_)
     snapshot.windows.push_back(window.first);
-  const std::uint64_t all_blocks = blocks_of(windows_);
-  snapshot.whole_grid = launch_.first_block == 0 && all_blocks >= launch_.grid.count();
   std::vector<std::uint32_t> site_number(summaries_.size());
   for (const SiteSummary& summary : summaries_) {
     if (summary.executions == 0)
@@ -181,7 +179,8 @@ Snapshot SnapshotBuilder::finish(bool all_seen) && {
     snapshot.warps.push_back(std::move(warp));
   }
   if (all_seen)
-    snapshot.blocks_seen = all_blocks;
+    snapshot.blocks_seen = blocks_of(windows_);
+  snapshot.whole_grid = launch_.first_block == 0 && snapshot.blocks_seen >= launch_.grid.count();
   if (!snapshot.whole_grid && snapshot.blocks_seen != 0)
     snapshot.further_blocks = (double(launch_.grid.count()) - double(snapshot.blocks_seen)) *
                               double(snapshot.blocks.size()) / double(snapshot.blocks_seen);
