@@ -11,7 +11,7 @@
 namespace warplens::power {
 namespace {
 
-constexpr double least_pivot = 1e-10; ///< over the largest, of a term that is told apart
+constexpr double min_pivot = 1e-10; ///< over the largest: of a term that the fit tells apart
 
 /// The sums that least squares need, in terms that are scaled to about 1.
 struct Sums {
@@ -68,7 +68,7 @@ Fit fit(std::span<const Observation> observations, std::span<const Prior> priors
   const Eigen::VectorXd units = sums.gram.diagonal().cwiseMax(std::numeric_limits<double>::min()).cwiseSqrt();
   Eigen::ColPivHouseholderQR<Eigen::MatrixXd> ranked(units.cwiseInverse().asDiagonal() * sums.gram *
                                                      units.cwiseInverse().asDiagonal());
-  ranked.setThreshold(least_pivot);
+  ranked.setThreshold(min_pivot);
   fit.determined = std::size_t(ranked.rank());
   for (Eigen::Index term = 0; term < Eigen::Index(terms); ++term) {
     const double half = normal95 * std::sqrt(std::max(0.0, covariance(term, term))) * scale[term];

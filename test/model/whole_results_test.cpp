@@ -1,5 +1,6 @@
 // What results of snapshots have to do with the rest of the launch: other GPUs, its depth, where its blocks
 // begin.
+#include "model/corun.h"
 #include "model/model.h"
 #include "model/numeric/random.h"
 #include "model/trial/schedule.h"
@@ -98,6 +99,43 @@ TEST_CASE("A snapshot that was cut has the launch's time in whole waves of whole
   const auto within = of(recorded(temporary->path() / "within", 500, 1000, false));
   CHECK_FALSE(within.time);
   CHECK(within.time_unknown == "the snapshot was cut before all of its blocks had ended");
+}
+
+TEST_CASE("Kernels that run one after the other as streams gain nothing") {
+  const auto temporary = TemporaryDirectory::create();
+  REQUIRE(temporary);
+  const trace::Reader trace = recorded(temporary->path() / "whole", 1000, 1000);
+  const model::CorunLaunch launch{&trace, &trace.launches().front()};
+  const std::array<model::CorunLaunch, 2> pair{launch, launch};
+  const model::Arrangement streams{};
+  const auto results = model::corun(pair, tiny(), std::span(&streams, 1), {});
+  REQUIRE((results && results->front()));
+  const CorunResult& result = *results->front();
+  CHECK(result.over_sequential.mean == Approx(1).margin(0.03));
+  CHECK(result.speed_up.mean == Approx(1).margin(0.1)); // the first begins again in the other's last blocks
+  CHECK(result.kernels[0].laps == Approx(1).margin(0.2));
+  CHECK(result.kernels[1].laps == Approx(1).margin(1e-9));
+  for (const CorunKernelResult& kernel : result.kernels) {
+    CHECK(kernel.slow_down.ci95[0] > 0);
+    CHECK_FALSE(kernel.repeats_part);
+  }
+}
+
+TEST_CASE("A kernel that repeats a part of its launch out of the L2 is named") {
+  const auto temporary = TemporaryDirectory::create();
+  REQUIRE(temporary);
+  const trace::Reader part = recorded(temporary->path() / "part", 8, 8),
+                      whole = recorded(temporary->path() / "whole", 1000, 1000);
+  const std::array<model::CorunLaunch, 2> pair{model::CorunLaunch{&part, &part.launches().front()},
+                                               model::CorunLaunch{&whole, &whole.launches().front()}};
+  model::Gpu on = tiny();
+  on.l2_bytes = 1 << 20;
+  const model::Arrangement halves{.division = Division::sms, .shares = {50, 50}};
+  const auto results = model::corun(pair, on, std::span(&halves, 1), {});
+  REQUIRE((results && results->front()));
+  CHECK((*results)[0]->kernels[0].laps > 50);
+  CHECK((*results)[0]->kernels[0].repeats_part);
+  CHECK_FALSE((*results)[0]->kernels[1].repeats_part);
 }
 
 TEST_CASE("A GPU's result does not depend on the other GPUs, nor on how much more was collected") {
