@@ -6,6 +6,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fmt/ranges.h>
+#include <numeric>
+#include <tuple>
 
 namespace warplens::model {
 namespace {
@@ -33,6 +36,9 @@ Expected<std::vector<double>> blocks_by(std::optional<Policy> policy, std::span<
 Expected<void> put_on_sms(std::vector<double> shares, const Gpu& gpu, std::vector<CorunKernel>& kernels) {
   if (shares.empty())
     shares.assign(kernels.size(), 100.0 / double(kernels.size()));
+  const double all = std::accumulate(shares.begin(), shares.end(), 0.0);
+  if (all > 100.001) // thirds may be rounded up
+    return fail("{:g} % are more than all SMs: each kernel has SMs of its own", all);
   double before = 0;
   for (std::size_t k = 0; k < kernels.size(); ++k) {
     if (!(shares[k] > 0 && shares[k] <= 100))
@@ -52,6 +58,21 @@ Expected<void> limit_blocks(const std::vector<double>& shares, const Gpu& gpu,
       return fail("{:g} is no number of blocks on an SM, from 1 to {}", shares[k], gpu.max_blocks_per_sm);
     kernels[k].max_per_sm = std::uint32_t(shares[k]);
   }
+  SmShare taken;
+  for (const CorunKernel& kernel : kernels) {
+    taken.warps += kernel.max_per_sm * kernel.block.warps;
+    taken.blocks += kernel.max_per_sm;
+    taken.registers += kernel.max_per_sm * kernel.block.registers;
+    taken.shared_bytes += kernel.max_per_sm * kernel.block.shared_bytes;
+  }
+  const SmShare all = sm_resources(gpu);
+  for (const auto& [what, need, has] :
+       {std::tuple("warps", taken.warps, all.warps), std::tuple("blocks", taken.blocks, all.blocks),
+        std::tuple("registers", taken.registers, all.registers),
+        std::tuple("bytes of shared memory", taken.shared_bytes, all.shared_bytes)})
+    if (need > has)
+      return fail("{:g} blocks on an SM take {} {}, and an SM of {} has {}", fmt::join(shares, " and "), need,
+                  what, gpu.id, has);
   return {};
 }
 
@@ -90,6 +111,9 @@ Expected<Places> arrange(const Arrangement& arrangement, std::span<const SmShare
   std::vector<double> shares = arrangement.shares;
   if (!shares.empty() && shares.size() != blocks.size())
     return fail("{} shares for {} kernels", shares.size(), blocks.size());
+  if (!shares.empty() && (arrangement.policy || arrangement.division == Division::streams))
+    return fail("--split: {} give each kernel its part; --division sms, blocks or mig takes shares",
+                arrangement.policy ? "policies" : "streams");
   Places places{arrangement.division, arrangement.what_if, {}, {}};
   for (const SmShare& block : blocks)
     places.kernels.push_back({block, 0, gpu.sms});

@@ -22,6 +22,7 @@ namespace {
 /// A kernel in one trial, alone or beside the others.
 struct KernelTrial {
   Cycle cycles = 0, first_block = 0;
+  double issued = 0;            ///< instructions, until all kernels had ended once
   std::optional<double> l1, l2; ///< hit rates of its loads
 };
 /// What all kernels do in one trial: each alone, or all together.
@@ -40,7 +41,7 @@ std::optional<double> hit_rate(const TrialCounts& counts, const LaunchRange& ran
 }
 
 KernelTrial kernel_trial(const CorunCounts& counts, const JoinedSnapshot& joined, std::size_t k) {
-  return {counts.cycles[k], counts.first_block[k],
+  return {counts.cycles[k], counts.first_block[k], double(counts.issued[k]),
           hit_rate(counts.counts, joined.launches[k], &TrialCounts::Site::l1),
           hit_rate(counts.counts, joined.launches[k], &TrialCounts::Site::l2_reads)};
 }
@@ -113,16 +114,20 @@ public:
     });
   }
 
-  Expected<CorunResult> run(const Arrangement& arrangement) const {
-    TRY_LET(places, arrange(arrangement, blocks_, gpu_));
-    if (places->what_if.own_queues && !together_.snapshot.code)
+  Expected<Places> places_of(const Arrangement& arrangement) const {
+    auto places = arrange(arrangement, blocks_, gpu_);
+    if (places && places->what_if.own_queues && !together_.snapshot.code)
       return fail("queues of their own take kernels whose machine code is known");
+    return places;
+  }
+
+  CorunResult run(const Arrangement& arrangement, const Places& places) const {
     const std::vector<Trial> trials =
-        places->division == Division::mig ? run_in_instances(*places) : run_together(*places);
-    CorunResult result = result_of(*places, trials);
+        places.division == Division::mig ? run_in_instances(places) : run_together(places);
+    CorunResult result = result_of(places, trials);
     result.policy = arrangement.policy;
-    if (options_.timeline_bins != 0 && places->division != Division::mig)
-      result.timeline = timeline_of(*places, trials.front());
+    if (options_.timeline_bins != 0 && places.division != Division::mig)
+      result.timeline = timeline_of(places, trials.front());
     return result;
   }
 
@@ -185,8 +190,13 @@ private:
                               places.what_if, random(k, trial));
           into.kernels[k] = kernel_trial(counts, alone_snapshots_[k], 0);
         });
-    for (Trial& trial : trials)
+    for (Trial& trial : trials) {
       trial.busy.clear(); // there is no resource of all together
+      // An instance goes on while others run, and nothing of it changes.
+      const auto longest = double(std::ranges::max(trial.kernels, {}, &KernelTrial::cycles).cycles);
+      for (KernelTrial& kernel : trial.kernels)
+        kernel.issued *= longest / double(kernel.cycles);
+    }
     return trials;
   }
 
@@ -195,6 +205,16 @@ private:
     for (std::size_t trial = 0; trial < trials.size(); ++trial)
       values.push_back(value(alone_[trial].kernels, trials[trial].kernels));
     return summarize(values);
+  }
+
+  /// Returns the statistic of a ratio, whose interval is that of its logarithm: no ratio is below 0.
+  template <class Value> Statistic ratio(std::span<const Trial> trials, Value&& value) const {
+    Statistic of_ratio = statistic(trials, value);
+    const Statistic of_logarithm = statistic(
+        trials, [&](const auto& alone, const auto& beside) { return std::log(value(alone, beside)); });
+    for (std::size_t end : {0, 1})
+      of_ratio.ci95[end] = std::exp(of_logarithm.ci95[end]);
+    return of_ratio;
   }
 
   CorunResult result_of(const Places& places, std::span<const Trial> trials) const {
@@ -220,7 +240,7 @@ private:
           trials, [&](const Kernels& alone, const Kernels&) { return double(alone[k].cycles) * us; });
       kernel.beside_us = statistic(
           trials, [&](const Kernels&, const Kernels& beside) { return double(beside[k].cycles) * us; });
-      kernel.slow_down = statistic(
+      kernel.slow_down = ratio(
           trials, [&](const Kernels& alone, const Kernels& beside) { return slow_down(alone, beside, k); });
       for (const Trial& trial : trials)
         kernel.waits_us += double(trial.kernels[k].first_block) * us / double(trials.size());
@@ -237,14 +257,32 @@ private:
         sequential += double(one.cycles);
       return double(std::ranges::max(beside, {}, &KernelTrial::cycles).cycles) / sequential;
     });
+    const auto laps = [](const Kernels& alone, const Kernels& beside, std::size_t k) {
+      return alone[k].issued == 0 ? 1 : beside[k].issued / alone[k].issued;
+    };
     result.speed_up = statistic(trials, [&](const Kernels& alone, const Kernels& beside) {
-      double logarithm = 0;
+      double sequential = 0;
       for (std::size_t k = 0; k < alone.size(); ++k)
-        logarithm -= std::log(slow_down(alone, beside, k)) / double(alone.size());
-      return double(alone.size()) * std::exp(logarithm);
+        sequential += laps(alone, beside, k) * double(alone[k].cycles);
+      return sequential / double(std::ranges::max(beside, {}, &KernelTrial::cycles).cycles);
     });
+    for (std::size_t k = 0; k < names_.size(); ++k) {
+      result.kernels[k].laps = statistic(trials, [&](const Kernels& alone, const Kernels& beside) {
+                                 return laps(alone, beside, k);
+                               }).mean;
+      result.kernels[k].repeats_part = result.kernels[k].laps > repeated_lap && repeats_part(k);
+    }
     return result;
   }
+
+  /// Returns whether a second lap of the kernel would find in the L2 what the launch's further blocks would
+  /// not: the snapshot is a part of the launch, and brings in fewer lines than the L2 holds twice.
+  bool repeats_part(std::size_t k) const {
+    const Snapshot& snapshot = decoded_[k].snapshot();
+    return !snapshot.whole_grid && double(snapshot.lines_touched) * line_bytes < 2.0 * double(gpu_.l2_bytes);
+  }
+
+  static constexpr double repeated_lap = 1.25; ///< a kernel that runs on in another one's tail repeats little
 
   const Gpu& gpu_;
   const CorunOptions& options_;
@@ -265,10 +303,16 @@ Expected<std::vector<Expected<CorunResult>>> corun(std::span<const CorunLaunch> 
     return fail("{} trial is too few: an interval needs at least 2", options.trials);
   Corun corun(gpu, options);
   TRY(corun.decode(launches));
-  corun.run_alone();
-  std::vector<Expected<CorunResult>> results;
+  std::vector<Expected<Places>> places;
   for (const Arrangement& arrangement : arrangements)
-    results.push_back(corun.run(arrangement));
+    places.push_back(corun.places_of(arrangement));
+  // The trials of each kernel alone are not run where no arrangement is possible.
+  if (std::ranges::any_of(places, [](const Expected<Places>& one) { return one.has_value(); }))
+    corun.run_alone();
+  std::vector<Expected<CorunResult>> results;
+  for (std::size_t i = 0; i < places.size(); ++i)
+    results.push_back(places[i] ? Expected<CorunResult>(corun.run(arrangements[i], *places[i]))
+                                : Expected<CorunResult>(tl::unexpected(places[i].error())));
   return results;
 }
 

@@ -37,18 +37,21 @@ DecodedLaunch::DecodedLaunch(const trace::AccessSource& trace, const trace::Laun
 
 Expected<void> DecodedLaunch::choose(const Gpu& gpu, const Options& options) {
   infers_ways_ = options.infers_ways;
+  TRY_LET(occupied, occupancy(gpu, launch_));
+  const std::uint64_t resident = std::uint64_t{occupied->blocks_per_sm} * gpu.sms;
   const BlockWindows first{collected_.front()};
-  if (options.snapshot_blocks)
-    return decode(in_proportion(first, *options.snapshot_blocks), gpu);
+  if (options.snapshot_blocks) {
+    const std::uint64_t blocks = std::min(first.front().blocks, *options.snapshot_blocks);
+    return decode(in_proportion(first, in_whole_waves(blocks, launch_, resident)), gpu);
+  }
   BlockWindows collected =
       options.first_blocks_only || collected_.size() == 1 ? first : in_pieces(collected_);
-  const BlockWindows deepest = in_proportion(collected, blocks_with(snapshot_threads(gpu).max, launch_));
+  const std::uint64_t most = std::min(blocks_of(collected), blocks_with(snapshot_threads(gpu).max, launch_));
+  const BlockWindows deepest = in_proportion(collected, in_whole_waves(most, launch_, resident));
   if (auto decoded = decode(deepest, gpu); !decoded)
     return decoded;
   if (options.first_answer_work != 0)
     return {}; // a first answer takes a part of these, and is not worth another decoding
-  TRY_LET(occupied, occupancy(gpu, launch_));
-  const std::uint64_t resident = std::uint64_t{occupied->blocks_per_sm} * gpu.sms;
   const auto blocks_for = [&](const BlockWindows& windows) {
     return snapshot_blocks(snapshot_, windows, part_, gpu, resident);
   };

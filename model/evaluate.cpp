@@ -10,6 +10,8 @@
 #include "model/run_trials.h"
 #include "model/share_kernels.h"
 #include "model/sharing_profile.h"
+#include "result/headroom.h"
+#include "result/no_time.h"
 
 #include <algorithm>
 #include <tuple>
@@ -99,6 +101,30 @@ Expected<std::optional<ScaleModel>> scale_model(const DecodedLaunch& launch, con
                            Random(options.seed, launch.part().id, few_trials));
 }
 
+/// Returns why the trials' time would not be the launch's; empty if it would. Where blocks are left out, SMs
+/// hold fewer than they would, and the time is that of another machine.
+std::string why_time_is_unknown(const Snapshot& snapshot, bool is_complete, const trace::Launch& launch,
+                                const Occupancy& occupied, const Gpu& gpu) {
+  if (!is_complete)
+    return "the snapshot was cut before all of its blocks had ended";
+  const std::uint64_t at_once =
+      std::min(launch.grid.count(), std::uint64_t{occupied.blocks_per_sm} * gpu.sms);
+  return snapshot.blocks_seen < at_once
+             ? fmt::format("the snapshot was cut after {} of {} blocks, and {} run at once",
+                           snapshot.blocks_seen, launch.grid.count(), at_once)
+             : "";
+}
+
+/// Withholds a time that is less than the work of the launch takes at the least: one of the two is wrong.
+void check_against_roofline(KernelResult& kernel) {
+  constexpr double least = 0.9; // extrapolated bytes and times differ by a few hundredths
+  const std::optional<Headroom> headroom = headroom_of(kernel);
+  if (headroom && headroom->times_roofline < least)
+    withhold_time(kernel, fmt::format("the {:.3g} µs of the trials are less than the {:.3g} µs that the work "
+                                      "of the launch takes at the least: the snapshot does not stand for it",
+                                      kernel.time->microseconds.mean, headroom->roofline_us));
+}
+
 /// Returns the kernel of the first answer where it is to stand, if there is one.
 const KernelResult* first_answer(const Options& options) {
   const bool is_known = options.first_answer != nullptr && options.number < options.first_answer->size();
@@ -137,6 +163,12 @@ Expected<KernelResult> evaluate_on(const Gpu& gpu, DecodedLaunch& decoded, const
   }
   const auto end = trace.end_of(part.id);
   kernel->snapshot.complete = end && end->complete;
+  TRY_LET(occupied, occupancy(gpu, part));
+  if (std::string why =
+          why_time_is_unknown(decoded.snapshot(), kernel->snapshot.complete, part, *occupied, gpu);
+      kernel->time && !why.empty())
+    withhold_time(*kernel, std::move(why));
+  check_against_roofline(*kernel);
   if (!kernel->snapshot.complete)
     kernel->snapshot.limit =
         fmt::format("cut short: {} of {} blocks asked for were seen", kernel->snapshot.blocks, part.blocks);

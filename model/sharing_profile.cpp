@@ -37,6 +37,10 @@ Gpu with_ways(const Gpu& gpu, std::uint32_t ways) {
   return cut;
 }
 
+double busy_share(const TrialCounts& trial, Resource resource) {
+  return std::min(1.0, trial.time.mean_busy[std::size_t(resource)] / double(trial.time.cycles));
+}
+
 SharingProfile::L2 l2_profile(const Snapshot& snapshot, const trace::Launch& launch, const Gpu& gpu,
                               const Occupancy& occupied, const Options& options) {
   SharingProfile::L2 l2;
@@ -55,7 +59,7 @@ SharingProfile::L2 l2_profile(const Snapshot& snapshot, const trace::Launch& lau
   l2.misses = distances.misses();
   for (std::size_t cut = 0; cut < numbers.size(); ++cut)
     l2.cuts.push_back({numbers[cut], double(trials[cut].time.cycles) * gpu.ns_per_cycle() * 1e-9,
-                       l2.misses[numbers[cut] - 1]});
+                       l2.misses[numbers[cut] - 1], busy_share(trials[cut], Resource::dram)});
   return l2;
 }
 

@@ -2,6 +2,7 @@
 
 #include "support/hash.h"
 #include "vocabulary/geometry.h"
+#include "vocabulary/round_up.h"
 
 #include <algorithm>
 #include <set>
@@ -26,6 +27,8 @@ ChangeContext context_of(const trace::AccessSource& trace, const Arrays& arrays,
     context.device_end = std::max(context.device_end, allocation.address + allocation.bytes);
   for (const Array& array : arrays.all()) {
     std::uint64_t& end = array.space == Space::constant ? context.constant_end : context.device_end;
+    if (array.space == Space::constant)
+      context.constant_taken += round_up(array.bytes, allocation_alignment);
     if (array.space != Space::shared)
       end = std::max(end, array.touched.end);
   }

@@ -3,6 +3,7 @@
 #include "report/figures.h"
 #include "report/resource_text.h"
 #include "report/terminal_text.h"
+#include "result/no_time.h"
 #include "support/display_name.h"
 
 #include <algorithm>
@@ -188,7 +189,7 @@ Expected<std::vector<ComparedProgram>> compare_programs(const Result& before, co
   for (const Result* result : {&before, &after})
     for (const KernelResult& one : result->kernels)
       if (!one.time)
-        return fail("{} has no time: trials need a clock (not --schedule paper)", one.name);
+        return fail("the time of {} is not known, because {}", one.name, why_no_time(one));
   std::vector<ComparedProgram> programs;
   for (const std::string& gpu : gpus) {
     const Kernels was = kernels_on(before, gpu), is = kernels_on(after, gpu);

@@ -2,6 +2,7 @@
 
 #include "placement/change/launch_change.h"
 #include "report/kernel_findings.h"
+#include "result/no_time.h"
 #include "trace/machine_code.h"
 
 #include <algorithm>
@@ -92,7 +93,7 @@ Expected<KernelResult> Experiment::evaluate(const trace::AccessSource& source, s
 Expected<void> Experiment::model_sample() {
   TRY_LET(result, evaluate(trace_, options_.trials, options_.snapshot_blocks));
   if (!result->time)
-    return fail("placements are compared by time: a trial needs a clock (not --schedule paper)");
+    return fail("placements are compared by time, which is not known, because {}", why_no_time(*result));
   // Others are modelled with the same blocks, whatever they would need.
   options_.snapshot_blocks = result->snapshot.blocks;
   sample_.shared_bytes = std::uint64_t{launch().static_shared_bytes} + launch().dynamic_shared_bytes;

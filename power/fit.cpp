@@ -3,11 +3,15 @@
 #include "model/numeric/nonnegative_least_squares.h"
 
 #include <Eigen/Cholesky>
+#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace warplens::power {
 namespace {
+
+constexpr double min_pivot = 1e-10; ///< over the largest: of a term that the fit tells apart
 
 /// The sums that least squares need, in terms that are scaled to about 1.
 struct Sums {
@@ -61,6 +65,11 @@ Fit fit(std::span<const Observation> observations, std::span<const Prior> priors
   const Eigen::MatrixXd covariance =
       sums.gram.ldlt().solve(Eigen::MatrixXd::Identity(sums.gram.rows(), sums.gram.cols()));
   Fit fit;
+  const Eigen::VectorXd units = sums.gram.diagonal().cwiseMax(std::numeric_limits<double>::min()).cwiseSqrt();
+  Eigen::ColPivHouseholderQR<Eigen::MatrixXd> ranked(units.cwiseInverse().asDiagonal() * sums.gram *
+                                                     units.cwiseInverse().asDiagonal());
+  ranked.setThreshold(min_pivot);
+  fit.determined = std::size_t(ranked.rank());
   for (Eigen::Index term = 0; term < Eigen::Index(terms); ++term) {
     const double half = normal95 * std::sqrt(std::max(0.0, covariance(term, term))) * scale[term];
     fit.coefficients.push_back({found[term], std::max(0.0, found[term] - half), found[term] + half});

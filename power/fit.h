@@ -37,6 +37,7 @@ struct Fit {
   /// The root mean square of the errors that observations have by fits without them, as shares of their
   /// watts.
   double error_left_out = 0;
+  std::size_t determined = 0; ///< how many terms observations and priors tell apart: the rank of the fit
 };
 
 /// Returns the coefficients that minimise the squared errors, each in its standard deviation, of the

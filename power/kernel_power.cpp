@@ -1,6 +1,7 @@
 #include "power/kernel_power.h"
 
 #include "result/names.h"
+#include "result/no_time.h"
 
 #include <algorithm>
 #include <cmath>
@@ -114,8 +115,8 @@ private:
 
 Expected<void> check_power(const KernelResult& kernel) {
   if (!kernel.time)
-    return fail("{} on {}: the result has no time, as its trials had no clock: power needs one", kernel.name,
-                kernel.gpu);
+    return fail("{} on {}: power needs a time, which is not known, because {}", kernel.name, kernel.gpu,
+                why_no_time(kernel));
   if (!kernel.events)
     return fail(
         "{} on {}: the result has no events{}{}: power needs the instructions that the kernel executes",

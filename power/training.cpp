@@ -45,6 +45,30 @@ Expected<void> put_measured(const CsvTable& table, std::size_t row, const Kernel
   return {};
 }
 
+bool is_known(const Prior& prior) {
+  return std::isfinite(prior.deviation);
+}
+
+/// Returns an error that names the energies of which neither the rows nor the priors say anything, or says
+/// that these are fewer than the energies.
+Expected<void> check_determined(std::span<const Observation> fitted, std::span<const Prior> priors) {
+  std::vector<std::string> unknown;
+  for (std::size_t term = 0; term < term_names().size(); ++term) {
+    const bool has_prior = term < priors.size() && is_known(priors[term]);
+    const auto has = [&](const Observation& one) { return one.amounts[term] > 0; };
+    if (!has_prior && std::ranges::none_of(fitted, has))
+      unknown.push_back(term_names()[term]);
+  }
+  if (!unknown.empty())
+    return fail("no row has any of {}, and --prior says nothing of them", fmt::join(unknown, ", "));
+  const auto known = std::size_t(std::ranges::count_if(priors, is_known));
+  if (fitted.size() + known < term_names().size())
+    return fail(
+        "{} rows and {} priors are too few for {} energies: --prior says what is known of others before",
+        fitted.size(), known, term_names().size());
+  return {};
+}
+
 } // namespace
 
 Expected<std::vector<MeasuredKernel>> read_measured(const CsvTable& table,
@@ -100,7 +124,12 @@ Expected<Training> train(std::span<const MeasuredKernel> measured, std::span<con
       fitted.push_back(one.observation);
   if (fitted.empty())
     return fail("all measured kernels are held back: there are none to fit energies to");
+  TRY(check_determined(fitted, priors));
   Training training{fit(fitted, priors, {deviation_of_powers, true})};
+  if (training.fit.determined < term_names().size())
+    return fail("the {} rows and what --prior says determine {} of {} energies: others would be arbitrary",
+                fitted.size(), training.fit.determined, term_names().size());
+  training.priors = std::size_t(std::ranges::count_if(priors, is_known));
   for (const MeasuredKernel& one : measured) {
     const double error = power_of(one.observation, training.fit) / one.observation.watts - 1;
     training.errors.push_back(error);

@@ -37,9 +37,11 @@ struct Training {
   double mean_error = 0;           ///< the mean of the magnitudes of those that were fitted to
   double mean_error_held_back = 0; ///< and of the others; 0 without any
   std::size_t fitted = 0, held_back = 0;
+  std::size_t priors = 0; ///< energies of which something was known before
 };
 
-/// Fits energies to the rows that are not held back. The error says if there are none.
+/// Fits energies to the rows that are not held back. The error says if there are none, or if these and the
+/// priors do not determine all energies.
 Expected<Training> train(std::span<const MeasuredKernel> measured, std::span<const Prior> priors);
 
 /// Returns [power] of a GPU file, with this source for each figure.

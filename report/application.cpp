@@ -86,6 +86,8 @@ std::string print_application(const Application& application, unsigned width) {
   std::string head = fmt::format("{} launches of {} kernel{} take {} on {}", grouped(application.launches),
                                  names.size(), names.size() == 1 ? "" : "s",
                                  time(application.microseconds, application.half_width), application.gpu);
+  if (application.without_time != 0)
+    head += fmt::format(", without {} of which no time is known", application.without_time);
   if (modelled < application.launches)
     head += fmt::format(", of which {} were modelled and stand for the others like them", modelled);
   std::string text;

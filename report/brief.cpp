@@ -8,6 +8,7 @@
 #include "report/verdict.h"
 #include "result/json_node.h"
 #include "result/names.h"
+#include "result/no_time.h"
 #include "support/display_name.h"
 
 #include <algorithm>
@@ -101,9 +102,8 @@ void add_limiter(BriefKernel& brief, const KernelResult& kernel) {
   const SiteResult* const waits = waiting_site(kernel);
   if (!kernel.time || waits != nullptr) {
     const std::string reason =
-        kernel.snapshot.warp_accesses == 0 ? "no access to memory was traced, and nothing else is modelled"
-        : !kernel.time
-            ? "the trials had no clock (--schedule paper)"
+        !kernel.time
+            ? why_no_time(kernel)
             : fmt::format(
                   "at {} threads may wait in a loop until others change a flag, for how long the model "
                   "does not know",
@@ -193,8 +193,7 @@ BriefKernel brief_kernel(const KernelResult& kernel, const std::vector<Suggestio
   brief.findings.resize(std::min(brief.findings.size(), max_brief_findings));
   brief.accuracy = short_accuracy(kernel.accuracy);
   if (std::ranges::any_of(brief.lines, [](const BriefLine& line) { return line.stall.empty(); }))
-    brief.reasons["stall"] =
-        kernel.time ? "warps do not wait to issue there" : "the trials had no clock (--schedule paper)";
+    brief.reasons["stall"] = kernel.time ? "warps do not wait to issue there" : why_no_time(kernel);
   return brief;
 }
 

@@ -6,9 +6,11 @@
 #include "sharing/mixing.h"
 #include "sharing/pairing.h"
 #include "support/display_name.h"
+#include "vocabulary/geometry.h"
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -20,6 +22,9 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t camp_name_width = 32, printed_pairs = 40;
 
 Expected<sharing::CacheProcess> process_of(const KernelResult& kernel) {
+  if (!kernel.time_unknown.empty())
+    return fail("the time of {} on {} is not known, because {}", kernel.name, kernel.gpu,
+                kernel.time_unknown);
   if (!kernel.sharing)
     return fail("{} on {}: the result has no profile for estimates: model it with --sharing", kernel.name,
                 kernel.gpu);
@@ -53,12 +58,38 @@ sharing::MixedKernel mixed(const SharingProfile& profile, const std::set<std::st
   return kernel;
 }
 
-/// Returns the share of the time in which the kernel keeps memory busy, with a part of the L2's ways.
-double memory_busy(const KernelResult& kernel, const sharing::CacheProcess& process, double ways,
-                   double all_ways) {
-  const double alone = kernel.time ? kernel.time->mean_busy[std::size_t(Resource::dram)] : 0;
-  const double misses = process.misses(all_ways) > 0 ? process.misses(ways) / process.misses(all_ways) : 1;
-  return alone * misses * process.seconds_per_instruction(all_ways) / process.seconds_per_instruction(ways);
+/// Returns the share of the time in which the kernel keeps memory busy with a part of the L2's ways: from the
+/// trials that began, as those of its time with that part, with an empty L2. Between them it is linear.
+double memory_busy(const SharingProfile::L2& l2, double ways) {
+  const auto busy = [](const SharingProfile::L2::Cut& cut) { return cut.dram_busy.value_or(0); };
+  const auto above = std::ranges::find_if(l2.cuts, [&](const auto& cut) { return cut.ways >= ways; });
+  if (above == l2.cuts.begin() || above == l2.cuts.end())
+    return busy(above == l2.cuts.end() ? l2.cuts.back() : *above);
+  const auto below = above - 1;
+  const double part = (ways - below->ways) / (double(above->ways) - below->ways);
+  return busy(*below) + part * (busy(*above) - busy(*below));
+}
+
+/// Returns the share of the warps that each of two kernels has alone for which an SM has room beside the
+/// other's: all, or as many of each as fit; half where the SM is not known.
+double share_of_warps(const KernelResult& first, const KernelResult& second) {
+  if (!first.machine || first.machine->sm.threads == 0)
+    return 0.5;
+  const SmResources& sm = first.machine->sm;
+  std::array<double, 4> taken{};
+  for (const KernelResult* kernel : {&first, &second}) {
+    const SharingProfile::Block& block = kernel->sharing->block;
+    const double blocks = kernel->sharing->warps / std::max(1u, block.warps);
+    taken[0] += kernel->sharing->warps / (double(sm.threads) / warp_lanes);
+    taken[1] += sm.blocks == 0 ? 0 : blocks / sm.blocks;
+    taken[2] += sm.registers == 0 ? 0 : blocks * block.registers / sm.registers;
+    taken[3] += sm.shared_bytes == 0 ? 0 : blocks * block.shared_bytes / sm.shared_bytes;
+  }
+  return 1 / std::max(1.0, std::ranges::max(taken));
+}
+
+bool lacks_memory(const KernelResult& kernel) {
+  return std::ranges::any_of(kernel.sharing->l2.cuts, [](const auto& cut) { return !cut.dram_busy; });
 }
 
 Json to_json(const std::array<SharedL2::Estimate, 2>& estimates) {
@@ -127,12 +158,18 @@ Expected<std::vector<SharedL2>> estimate_pairs(std::span<const KernelResult> ker
       put(sharing::ways_by_misses(both, ways), pair.by_misses);
       std::array<double, 2> busy{};
       for (std::size_t k = 0; k < 2; ++k)
-        busy[k] = memory_busy(kernels[pair.kernels[k]], both[k], pair.camp[k].ways, ways);
+        busy[k] = memory_busy(kernels[pair.kernels[k]].sharing->l2, pair.camp[k].ways);
       const std::vector<double> served = sharing::fair_shares(busy, 1);
-      for (std::size_t k = 0; k < 2; ++k)
-        pair.slow_down[k] = pair.camp[k].slow_down * (served[k] > 0 ? busy[k] / served[k] : 1);
       const SharingProfile &one = *kernels[first].sharing, &other = *kernels[second].sharing;
-      pair.same_sm = slow_down_by_pipes(one, other, {one.warps / 2, other.warps / 2}, issue_width);
+      const double warps = share_of_warps(kernels[first], kernels[second]);
+      pair.same_sm = slow_down_by_pipes(one, other, {one.warps * warps, other.warps * warps}, issue_width);
+      for (std::size_t k = 0; k < 2; ++k)
+        pair.slow_down[k] =
+            std::max(pair.camp[k].slow_down * (served[k] > 0 ? busy[k] / served[k] : 1), pair.same_sm[k]);
+      if (one.pipes.empty() || other.pipes.empty())
+        pair.leaves_out.push_back("the pipes of the SMs, as the code of a kernel is not known");
+      if (lacks_memory(kernels[first]) || lacks_memory(kernels[second]))
+        pair.leaves_out.push_back("memory's time, which results of older versions lack");
     }
   std::ranges::stable_sort(pairs, {}, &SharedL2::mean_slow_down);
   return pairs;
@@ -168,9 +205,24 @@ std::string print_pairs_text(std::span<const KernelResult> kernels, std::span<co
     for (const auto& [first, second] : best_pairs(pairs, kernels.size()))
       text += cut(fmt::format("    {} + {}", name(first), name(second)), width) + "\n";
   }
-  text += "  Estimates from what each kernel does alone; the first know of the L2 and of memory's time.\n"
-          "  Traces in place of results run on the machine itself.\n";
+  std::set<std::string> left_out{"L1s, shared memory and the ports of SMs"};
+  for (const SharedL2& pair : pairs)
+    left_out.insert(pair.leaves_out.begin(), pair.leaves_out.end());
+  const std::string note = fmt::format("Estimates from what each kernel does alone, of a pair that shares "
+                                       "SMs, each with the warps that both have room for: the "
+                                       "longer of the times by the L2 and memory, and by the pipes of the "
+                                       "SMs. Left out: {}. Traces in place of "
+                                       "results run on the machine itself.",
+                                       fmt::join(left_out, "; "));
+  for (const std::string& line : wrapped(note, width - 2))
+    text += "  " + line + "\n";
   return text;
+}
+
+static std::vector<std::string> leaves_out(const SharedL2& pair) {
+  std::vector<std::string> all = pair.leaves_out;
+  all.push_back("L1s, shared memory and the ports of SMs");
+  return all;
 }
 
 std::string print_pairs_json(std::span<const KernelResult> kernels, std::span<const SharedL2> pairs) {
@@ -190,7 +242,8 @@ std::string print_pairs_json(std::span<const KernelResult> kernels, std::span<co
                     {"by_accesses", to_json(pair.by_accesses)},
                     {"by_misses", to_json(pair.by_misses)},
                     {"equilibria", pair.equilibria},
-                    {"same_sm", pair.same_sm}});
+                    {"same_sm", pair.same_sm},
+                    {"leaves_out", leaves_out(pair)}});
   json["best_pairs"] = best_pairs(pairs, kernels.size());
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }

@@ -12,19 +12,20 @@
 
 namespace warplens::report {
 
-/// Two kernels beside each other, each on SMs of its own, that share the L2.
+/// Two kernels beside each other, that share SMs, the L2 and memory.
 struct SharedL2 {
   std::array<std::size_t, 2> kernels{}; ///< indices into the list
   struct Estimate {
     double ways = 0, misses = 0, slow_down = 1;
   };
   std::array<Estimate, 2> camp, by_accesses, by_misses;
-  /// By CAMP's ways, and where the kernels together ask for more of memory's time than there is, by its
-  /// share.
+  /// The longer of two: by CAMP's ways, and where the kernels together ask for more of memory's time than
+  /// there is, by its share; and by the pipes (`same_sm`).
   std::array<double, 2> slow_down{1, 1};
   std::size_t equilibria = 1; ///< of CAMP; with several, `camp` is that which Newton's method reaches
-  std::array<double, 2> same_sm{
-      1, 1}; ///< the slow-down on one SM, both with half of their warps, by CD3; 1 where pipes are not known
+  std::array<double, 2> same_sm{1, 1}; ///< the slow-down on one SM, each with the warps that both have room
+                                       ///< for, by CD3; 1 where pipes are not known
+  std::vector<std::string> leaves_out; ///< of what other pairs' estimates have
 
   double mean_slow_down() const { return (slow_down[0] + slow_down[1]) / 2; }
 };

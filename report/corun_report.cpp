@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
+#include <set>
 
 namespace warplens::report {
 namespace {
@@ -18,10 +19,14 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t corun_name_width = 40;
 /// A resource is fought for where it is busy for this share of the time together, and longer than for the
-/// kernel that needs it most.
+/// kernel that needs it most, or where all together need more than there is.
 constexpr double contended_share = 0.6, contended_more = 0.1;
 constexpr double fewer_hits = 0.05; ///< of a cache's look-ups, that count
 constexpr double long_wait = 0.05;  ///< of the kernel's time beside the others, for its first place on an SM
+
+constexpr std::string_view of_repeated_part =
+    "repeats a part of its launch, which the L2 holds: it hits there more often than further blocks would "
+    "(--snapshot-blocks takes more)";
 
 std::string name_of_kernel(const CorunKernelResult& kernel) {
   return printable(display_name(kernel.name, corun_name_width));
@@ -120,13 +125,15 @@ std::string dumped(const Json& json) {
 std::vector<std::string> contention_of(const CorunResult& result) {
   std::vector<std::string> found;
   for (std::size_t resource = 0; resource < resource_count; ++resource) {
-    double max_alone = 0;
+    double max_alone = 0, sum_alone = 0;
     std::vector<std::string> alone;
     for (const CorunKernelResult& kernel : result.kernels) {
       max_alone = std::max(max_alone, kernel.busy_alone[resource]);
+      sum_alone += kernel.busy_alone[resource];
       alone.push_back(share(kernel.busy_alone[resource]));
     }
-    if (result.busy[resource] >= contended_share && result.busy[resource] >= max_alone + contended_more)
+    if (result.busy[resource] >= contended_share &&
+        (result.busy[resource] >= max_alone + contended_more || sum_alone >= 1 + contended_more))
       found.push_back(fmt::format("{}: busy {} % of the time together, {} % alone",
                                   text_of(Resource(resource)), share(result.busy[resource]),
                                   fmt::join(alone, " and ")));
@@ -177,8 +184,17 @@ std::string print_corun_text(const CorunResult& result, const TextOptions& optio
     text += fmt::format("  from what each does alone ({}): {}\n", result.estimated_by,
                         fmt::join(estimates, ", "));
   }
-  text += fmt::format("  all together take {:.0f} % of the time of one after the other\n",
-                      100 * result.over_sequential.mean);
+  std::vector<std::string> laps;
+  for (const CorunKernelResult& kernel : result.kernels)
+    laps.push_back(fmt::format("{:.2f}", kernel.laps));
+  text += wrapped_lines(
+      "  ",
+      fmt::format("{:+.1f} % over one after the other, for the work until each had ended: {} launches",
+                  100 * (result.speed_up.mean - 1), fmt::join(laps, " and ")),
+      width);
+  for (const CorunKernelResult& kernel : result.kernels)
+    if (kernel.repeats_part)
+      text += wrapped_lines("  ", name_of_kernel(kernel) + " " + std::string(of_repeated_part), width);
   for (const std::string& what : contention_of(result))
     text += wrapped_lines("  ", "they fight for " + what, width);
   return text;
@@ -211,6 +227,9 @@ std::string print_corun_json(const CorunResult& result) {
     one["alone_us"] = statistic(kernel.alone_us);
     one["beside_us"] = statistic(kernel.beside_us);
     one["waits_us"] = kernel.waits_us;
+    one["laps"] = kernel.laps;
+    if (kernel.repeats_part)
+      one["repeats_part"] = true;
     put("l1_hit_rate_alone", kernel.l1_alone);
     put("l1_hit_rate", kernel.l1_beside);
     put("l2_hit_rate_alone", kernel.l2_alone);
@@ -229,6 +248,7 @@ std::string print_arrangements_text(std::span<const NamedArrangement> arrangemen
   const Style style(options.colour);
   const std::size_t width = std::max(80u, options.width);
   std::string head, text;
+  std::set<std::string> repeating;
   for (const NamedArrangement& one : arrangements) {
     if (!one.result) {
       text += wrapped_lines("  ", fmt::format("{}: {}", one.name, one.result.error().message), width);
@@ -256,7 +276,12 @@ std::string print_arrangements_text(std::span<const NamedArrangement> arrangemen
                             pad_right(one.name, 24), fmt::join(places, ", ")),
                 width) +
             "\n";
+    for (const CorunKernelResult& kernel : result.kernels)
+      if (kernel.repeats_part)
+        repeating.insert(name_of_kernel(kernel));
   }
+  for (const std::string& kernel : repeating)
+    text += wrapped_lines("  ", kernel + " " + std::string(of_repeated_part), width);
   return head + text;
 }
 
@@ -283,7 +308,10 @@ std::string print_arrangements_json(std::span<const NamedArrangement> arrangemen
     arrangement["over_sequential"] = statistic(result.over_sequential);
     Json& kernels = arrangement["kernels"] = Json::array();
     for (const CorunKernelResult& kernel : result.kernels) {
-      Json of_kernel = {{"sms", kernel.sms}, {"slow_down", statistic(kernel.slow_down)}};
+      Json of_kernel = {
+          {"sms", kernel.sms}, {"slow_down", statistic(kernel.slow_down)}, {"laps", kernel.laps}};
+      if (kernel.repeats_part)
+        of_kernel["repeats_part"] = true;
       if (kernel.max_per_sm != 0)
         of_kernel["max_per_sm"] = kernel.max_per_sm;
       if (kernel.estimate)

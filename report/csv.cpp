@@ -88,7 +88,7 @@ std::string heading() {
     if (metric.varies)
       row.add(fmt::format("{}_std{}", metric.name, unit_behind(metric)));
   }
-  for (const char* name : {"kernel_microseconds", "kernel_microseconds_std", "bound"})
+  for (const char* name : {"kernel_microseconds", "kernel_microseconds_std", "bound", "time_unknown"})
     row.add(name);
   for (const std::string_view resource : names_of<Resource>)
     row.add(fmt::format("occupied_{} [fraction]", resource));
@@ -109,7 +109,8 @@ void add_metric(Row& row, const SiteMetric& metric, const SiteResult& site) {
 /// Adds the kernel's time, the site's part of each resource, and how far off times of the GPU's model are.
 void add_time(Row& row, const KernelResult& kernel, const SiteResult& site) {
   row.add(kernel.time ? &kernel.time->microseconds : nullptr)
-      .add(kernel.time ? name_of_bound(kernel.time->bound) : "");
+      .add(kernel.time ? name_of_bound(kernel.time->bound) : "")
+      .add(kernel.time_unknown);
   for (std::size_t index = 0; index < resource_count; ++index)
     row.add(site.time ? std::optional(site.time->occupied[index]) : std::nullopt);
   const std::optional<Accuracy>& accuracy = kernel.accuracy;

@@ -6,6 +6,7 @@
 #include "report/verdict.h"
 #include "result/headroom.h"
 #include "result/names.h"
+#include "result/no_time.h"
 #include "support/display_name.h"
 
 #include <algorithm>
@@ -79,6 +80,8 @@ Json openings(const Result& result) {
   Json list = Json::array();
   for (const KernelResult& kernel : result.kernels) {
     Json lines = Json::array(), findings = Json::array();
+    if (!kernel.time_unknown.empty())
+      lines.push_back({{"label", "time"}, {"text", "not known, because " + why_no_time(kernel)}});
     for (const LabelledText& text : headroom_text(kernel))
       lines.push_back({{"label", text.label}, {"text", text.text}});
     lines.push_back({{"label", "occupancy"}, {"text", occupancy_text(kernel)}});

@@ -135,6 +135,8 @@ std::string print_training(std::span<const power::MeasuredKernel> measured, cons
       "# mean error of {} kernels that were fitted to: {:.1f} %; each left out of its fit: {:.1f} % (root "
       "mean square)\n",
       training.fitted, 100 * training.mean_error, 100 * training.fit.error_left_out);
+  text += fmt::format("# {} rows and {} priors, for {} energies\n", training.fitted, training.priors,
+                      training.fit.determined);
   if (training.held_back != 0)
     text += fmt::format("# mean error of {} kernels that were held back: {:.1f} %\n", training.held_back,
                         100 * training.mean_error_held_back);

@@ -269,8 +269,10 @@ std::string l2_starts_of(const KernelChange& kernel) {
 }
 
 std::string times_of(const KernelChange& kernel) {
-  return fmt::format("only the result {} has times, for the trials of the other one have no clock",
-                     kernel.before->time ? "before" : "after");
+  const KernelResult& other = kernel.before->time ? *kernel.after : *kernel.before;
+  return fmt::format("only the result {} has times, for {}", kernel.before->time ? "before" : "after",
+                     other.time_unknown.empty() ? "the trials of the other one have no clock"
+                                                : other.time_unknown);
 }
 
 std::string describe(const Failure& failure) {

@@ -331,6 +331,8 @@ private:
     Json json = {
         {"kernel", kernel.name}, {"gpu", kernel.gpu}, {"site", fmt::format("{:016x}", site.site.id)}};
     json["accuracy"] = accuracy_text(kernel.accuracy, kernel.gpu);
+    if (!kernel.time_unknown.empty())
+      json["time_unknown"] = kernel.time_unknown;
     for (const SiteMetric& metric : site_metrics())
       if (const std::optional<MetricValue> value = metric.value(site)) {
         // A hostile result's counts may be more than a double holds as a whole number.

@@ -133,7 +133,8 @@ Speed speed_of(const KernelChange& kernel, bool same_seed, double tolerance) {
   if (kernel.only_one_has_time())
     return unknown(fmt::format("only the result {} has times", kernel.before->time ? "before" : "after"));
   if (!kernel.before->time)
-    return unknown(kernel.before->snapshot.warp_accesses == 0 && kernel.after->snapshot.warp_accesses == 0
+    return unknown(!kernel.before->time_unknown.empty() ? kernel.before->time_unknown
+                   : kernel.before->snapshot.warp_accesses == 0 && kernel.after->snapshot.warp_accesses == 0
                        ? "it accesses no memory, and nothing else is modelled"
                        : "the trials had no clock");
   const Part part = {kernel.before, kernel.after};

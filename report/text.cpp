@@ -15,6 +15,7 @@
 #include "report/terminal_text.h"
 #include "report/verdict.h"
 #include "report/warp_time_text.h"
+#include "result/no_time.h"
 #include "support/display_name.h"
 #include "vocabulary/number_text.h"
 
@@ -159,6 +160,8 @@ private:
     launch(kernel);
     if (kernel.time)
       time(kernel);
+    else if (!kernel.time_unknown.empty())
+      field("time", "not known, because " + why_no_time(kernel));
     for (const LabelledText& text : headroom_text(kernel))
       field(text.label, text.text);
     field("occupancy", occupancy_text(kernel));

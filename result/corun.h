@@ -18,7 +18,7 @@ enum class Division : std::uint8_t { streams, sms, blocks, mig };
 template <>
 inline constexpr std::array<std::string_view, 4> names_of<Division>{"streams", "sms", "blocks", "mig"};
 
-/// Policies of chapter 6 of Chi Xu's thesis (University of Minnesota 2016) for two kernels. `inter`: each on
+/// Policies of chapter 8 of Chi Xu's thesis (University of Minnesota 2016) for two kernels. `inter`: each on
 /// half of the SMs. The others share each SM, where the kernels take turns to issue first: `intra` with at
 /// most half of the warps each; `icmt_max` and `icmt_even` with the most warps, or about as many each, and
 /// with a queue to the memory pipeline for each kernel (PMIQ).
@@ -28,7 +28,7 @@ inline constexpr std::array<std::string_view, 4> names_of<Policy>{"inter", "intr
 
 /// Ways of issuing that no GPU has, and the thesis proposes.
 struct CorunWhatIf {
-  bool kernels_in_turn = false; ///< kernels take turns, by cycles, to issue first
+  bool kernels_in_turn = false; ///< kernels take turns, by instructions, to issue first
   bool own_queues = false;      ///< each kernel has a queue of its own to the memory pipeline
   std::uint32_t front_end = 1;  ///< warps from which a scheduler issues in a cycle
 
@@ -45,7 +45,12 @@ struct CorunKernelResult {
   Statistic alone_us, beside_us; ///< the time of the snapshot's blocks
   Statistic slow_down;           ///< the ratio of these
   std::optional<double>
-      estimate;        ///< of that, from what each kernel does alone, by `CorunResult::estimated_by`
+      estimate; ///< of that, from what each kernel does alone, by `CorunResult::estimated_by`
+  /// How often it ran until all had ended once, the begun lap by its instructions; mean over trials.
+  double laps = 1;
+  /// Its laps repeat a part of its launch that the L2 holds: it hits there more often than further blocks
+  /// would.
+  bool repeats_part = false;
   double waits_us = 0; ///< until its first block finds room beside the others; mean over trials
   std::optional<double> l1_alone, l1_beside, l2_alone, l2_beside; ///< hit rates of loads, mean over trials
   ByResource
@@ -76,8 +81,8 @@ struct CorunResult {
   std::uint32_t trials = 0;
   std::vector<CorunKernelResult> kernels;
   Statistic over_sequential; ///< the time until all have ended, over that of one after the other
-  /// The geometric mean of the kernels' rates over those that they have where each has the GPU to itself in
-  /// turn, for as long as the others.
+  /// The time that all the work done takes one after the other, each kernel with the GPU to itself, over the
+  /// time in which it was done: each kernel as often as it ran (`laps`) until all had ended once.
   Statistic speed_up;
   std::string estimated_by;              ///< "camp" or "cd3"; empty: nothing is estimated
   std::optional<CorunTimeline> timeline; ///< only on request, and not by Division::mig

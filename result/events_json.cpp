@@ -62,8 +62,11 @@ Json sharing_profile_to_json(const SharingProfile& profile) {
         {"instructions", profile.l2.instructions},
         {"misses", profile.l2.misses}};
   Json& cuts = l2["cuts"] = Json::array();
-  for (const SharingProfile::L2::Cut& cut : profile.l2.cuts)
+  for (const SharingProfile::L2::Cut& cut : profile.l2.cuts) {
     cuts.push_back({{"ways", cut.ways}, {"seconds", cut.seconds}, {"misses", cut.misses}});
+    if (cut.dram_busy)
+      cuts.back()["dram_busy"] = *cut.dram_busy;
+  }
   return json;
 }
 
@@ -125,6 +128,8 @@ void read_sharing_profile(const JsonNode& node, SharingProfile& target) {
     item["ways"].read(cut.ways);
     read_amount(item["seconds"], cut.seconds);
     read_share(item["misses"], cut.misses);
+    if (item.has("dram_busy"))
+      read_share(item["dram_busy"], cut.dram_busy.emplace());
   });
 }
 

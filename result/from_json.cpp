@@ -433,6 +433,8 @@ void read(const JsonNode& node, KernelResult& target) {
     trials["drawn"].for_each([&](const JsonNode& path) { path.read(target.trials.drawn.emplace_back()); });
   read_if_there(node, "l2_start", target.l2_start);
   read_if_there(node, "time", target.time);
+  if (node.has("time_unknown"))
+    node["time_unknown"].read(target.time_unknown);
   read_if_there(node, "warps", target.warps);
   if (node.has("lines"))
     node["lines"].for_each([&](const JsonNode& line) { read(line, target.lines.emplace_back()); });

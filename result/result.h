@@ -287,8 +287,10 @@ struct KernelResult {
   } trials;
   std::optional<L2Start> l2_start;
   std::optional<KernelTime> time; ///< where the trials have a clock
-  std::optional<WarpTime> warps;  ///< likewise
-  std::vector<LineTime> lines;    ///< likewise; ordered by file and line
+  std::string
+      time_unknown; ///< why their time is not the launch's; then none of what follows from it is there
+  std::optional<WarpTime> warps; ///< likewise
+  std::vector<LineTime> lines;   ///< likewise; ordered by file and line
   std::optional<ExecutedCode> executed;
   std::string code_unknown;     ///< why only the accesses of warps are known; empty where `executed` is there
   std::optional<Events> events; ///< where the trials have a clock and the code is known

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,8 @@ struct SharingProfile {
       std::uint32_t ways = 0;
       double seconds = 0; ///< of the snapshot's blocks
       double misses = 0;  ///< the share of the requests, by `misses`
+      std::optional<double>
+          dram_busy; ///< the share of that time in which memory is busy; older results lack it
     };
     std::vector<Cut> cuts; ///< ascending ways; the last one has all
   } l2;

@@ -406,6 +406,8 @@ Json to_json(const KernelResult& kernel) {
     json["l2_start"] = {
         {"warm", kernel.l2_start->warm}, {"bytes", kernel.l2_start->bytes}, {"why", kernel.l2_start->why}};
   put(json, "time", kernel.time);
+  if (!kernel.time_unknown.empty())
+    json["time_unknown"] = kernel.time_unknown;
   put(json, "warps", kernel.warps);
   put(json, "executed", kernel.executed);
   if (!kernel.code_unknown.empty())

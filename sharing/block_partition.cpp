@@ -58,8 +58,4 @@ std::optional<BlockPartition> halved_partition(std::span<const BlockPartition> f
   return fullest_partition(halved);
 }
 
-double pair_speed_up(const std::array<double, 2>& rates_together, const std::array<double, 2>& rates_alone) {
-  return 2 * std::sqrt(rates_together[0] / rates_alone[0] * rates_together[1] / rates_alone[1]);
-}
-
 } // namespace warplens::sharing

@@ -1,5 +1,5 @@
 // How many blocks of each of two kernels share an SM: the choices of intra-core multitasking (ICMT) in
-// chapter 6 of Chi Xu's thesis (University of Minnesota 2016).
+// chapter 8 of Chi Xu's thesis (University of Minnesota 2016).
 #pragma once
 
 #include <array>
@@ -43,9 +43,5 @@ std::optional<BlockPartition> even_partition(std::span<const BlockPartition> fea
 /// Returns the partition with the largest number of warps of those in which neither kernel has more than half
 /// of the SM's (INTRA), the first of several; empty if there is none.
 std::optional<BlockPartition> halved_partition(std::span<const BlockPartition> feasible, const SmRoom& room);
-
-/// Returns the speed-up of a pair over running one kernel after the other, each with all of the machine: the
-/// geometric mean of each kernel's rate beside the other over half of its rate alone.
-double pair_speed_up(const std::array<double, 2>& rates_together, const std::array<double, 2>& rates_alone);
 
 } // namespace warplens::sharing

@@ -1,6 +1,6 @@
-// How kernels share a cache that they run beside: CAMP, the model of Chi Xu's thesis ("Performance and power
-// modeling and optimization of multi-core and many-core processors", University of Minnesota 2016, chapter
-// 3), and the two proportional divisions that it is held against.
+// How kernels share a cache that they run beside: CAMP, the model of Chi Xu's thesis ("Performance,
+// Power Modeling and Optimization for High-Performance Computing Systems", University of Minnesota 2016,
+// chapter 3), and the two proportional divisions that it is held against.
 #pragma once
 
 #include "sharing/growth.h"

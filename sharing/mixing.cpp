@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 namespace warplens::sharing {
@@ -9,8 +10,6 @@ namespace {
 
 constexpr double tail = 1e-12; ///< of a Poisson distribution, beyond which its terms are left out
 constexpr unsigned halvings = 100;
-constexpr unsigned max_rounds = 1000; ///< of the fixed point of two kernels
-constexpr double settled = 1e-12;
 
 /// Returns the argument between `low` and `high` at which a rising function is 0.
 template <class Function> double root(double low, double high, Function&& rising) {
@@ -67,27 +66,31 @@ double free_rate(const MixedKernel& kernel, Form form) {
   return root(0, kernel.warps, [&](double rate) { return rate - active_warps(kernel, rate, form); });
 }
 
-/// Returns the rates at which the resource is always busy; the active warps are those at these rates.
+/// Returns the rates at which the resource is always busy, none above `limits`, at which it is asked for more
+/// than it has. The active warps are those at the rates themselves, by (9.7) multiplied out; up to the rate
+/// that hazards allow a kernel they are at least as many as it issues instructions.
 std::vector<double> rates_at_full(std::span<const MixedKernel> kernels, const std::vector<Load>& loads,
-                                  std::vector<double> rates, Form form) {
+                                  const std::vector<double>& limits, Form form) {
+  const auto full = [&](std::size_t k) {
+    return loads[k].share > 0 ? 1 / (loads[k].share * loads[k].interval)
+                              : std::numeric_limits<double>::infinity();
+  };
   if (kernels.size() == 1)
-    return {1 / (loads[0].share * loads[0].interval)};
-  const std::array<PipeUse, 2> uses{PipeUse{.share = loads[0].share, .interval = loads[0].interval},
-                                    PipeUse{.share = loads[1].share, .interval = loads[1].interval}};
-  for (unsigned count = 0; count < max_rounds; ++count) {
-    std::array<double, 2> active{};
-    for (std::size_t k = 0; k < 2; ++k)
-      active[k] = std::max(active_warps(kernels[k], rates[k], form), rates[k]);
-    const std::array<double, 2> next = share_full_pipe(active, uses);
-    double moved = 0;
-    for (std::size_t k = 0; k < 2; ++k) {
-      moved = std::max(moved, std::abs(next[k] - rates[k]));
-      rates[k] += (next[k] - rates[k]) / 2;
+    return {std::min(limits[0], full(0))};
+  for (std::size_t k : {0, 1}) // one that does not use the resource leaves all of it
+    if (loads[k].share == 0) {
+      std::vector<double> rates = limits;
+      rates[1 - k] = std::min(limits[1 - k], full(1 - k));
+      return rates;
     }
-    if (moved < settled)
-      break;
-  }
-  return rates;
+  const auto other = [&](double first) { return std::min(limits[1], (1 - first / full(0)) * full(1)); };
+  const double least = std::max(0.0, (1 - limits[1] / full(1)) * full(0));
+  const double first = root(least, std::min(limits[0], full(0)), [&](double rate) {
+    return rate * loads[0].share * active_warps(kernels[1], other(rate), form) -
+           other(rate) * loads[1].share * active_warps(kernels[0], rate, form) -
+           rate * other(rate) * (loads[0].share - loads[1].share);
+  });
+  return {first, other(first)};
 }
 
 } // namespace
@@ -135,23 +138,7 @@ double active_warps(const MixedKernel& kernel, double per_cycle, Form form) {
   double active = kernel.warps * (1 - kernel.held_share);
   for (const PipeUse& pipe : kernel.pipes)
     active -= per_cycle * pipe.share * wait_of(pipe, per_cycle, kernel.warps, form);
-  return active;
-}
-
-std::array<double, 2> share_full_pipe(const std::array<double, 2>& active,
-                                      const std::array<PipeUse, 2>& uses) {
-  const auto full = [&](std::size_t k) { return 1 / (uses[k].share * uses[k].interval); };
-  if (uses[0].share == 0)
-    return {active[0], full(1)};
-  if (uses[1].share == 0)
-    return {full(0), active[1]};
-  const auto other = [&](double first) { return (1 - first / full(0)) * full(1); };
-  // (9.7) multiplied out. It is no linear function of the active warps.
-  const double first = root(0, full(0), [&](double rate) {
-    return rate * uses[0].share * active[1] - other(rate) * uses[1].share * active[0] -
-           rate * other(rate) * (uses[0].share - uses[1].share);
-  });
-  return {first, other(first)};
+  return std::max(0.0, active);
 }
 
 std::vector<double> mixed_rates(std::span<const MixedKernel> kernels, double issue_width, Form form) {
@@ -164,8 +151,8 @@ std::vector<double> mixed_rates(std::span<const MixedKernel> kernels, double iss
     for (const MixedKernel& kernel : kernels)
       loads.push_back({kernel.pipes[pipe].share, kernel.pipes[pipe].interval});
   }
-  // A resource that is fuller than another one can leave that above its limit; as many tries as resources
-  // settle it.
+  // A resource that is fuller than another one can leave that above its limit; rates only fall, so that as
+  // many tries as resources settle it.
   for (std::size_t count = 0; count < resources.size(); ++count) {
     const auto fullest =
         std::ranges::max_element(resources, {}, [&](const auto& loads) { return utilisation(rates, loads); });

@@ -3,7 +3,6 @@
 // `Form::corrected` mends two of its steps.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -45,16 +44,12 @@ double needed_within(const PipeUse& pipe, std::uint32_t ahead);
 double wait_within(const PipeUse& pipe, std::uint32_t ahead);
 
 /// Returns the mean number of warps that are not held at rate `per_cycle` of the kernel's instructions; it
-/// falls with the rate.
+/// falls with the rate, down to 0.
 double active_warps(const MixedKernel& kernel, double per_cycle, Form form = Form::corrected);
 
-/// Returns two kernels' instructions per cycle through a pipe that is always busy, by equations 9.6 and 9.7,
-/// where `active` are their active warps, which take turns at it.
-std::array<double, 2> share_full_pipe(const std::array<double, 2>& active,
-                                      const std::array<PipeUse, 2>& uses);
-
 /// Returns the kernels' instructions per cycle beside each other (one or two kernels); an SM issues no more
-/// than `issue_width` together.
+/// than `issue_width` together. Where two ask for more of a resource than it has, their active warps take
+/// turns at it (equations 9.6 and 9.7). No rate is above what the kernel has alone.
 std::vector<double> mixed_rates(std::span<const MixedKernel> kernels, double issue_width,
                                 Form form = Form::corrected);
 

@@ -111,13 +111,27 @@ private:
   std::vector<clocks::Slot> slots_;
 };
 
+Expected<void> check_energies(const model::Gpu& gpu) {
+  if (!gpu.energies)
+    return fail("{} ({}): no board's power was measured, so that its file has no [power], and no plan of "
+                "clocks can be made",
+                gpu.name, gpu.id);
+  return {};
+}
+
 Expected<void> plan_and_print(const ClocksOptions& options, const CLI::App& command) {
   std::vector<model::Gpu> gpus;
   if (std::ranges::any_of(options.files, is_trace)) {
     TRY_LET(loaded, load_gpus(options.model));
     if (loaded->size() != 1)
       return fail("a plan is for one GPU; --gpu names {}", loaded->size());
-    gpus = at_clocks(loaded->front(), clocks_for(loaded->front(), options));
+    TRY(check_energies(loaded->front()));
+    const std::vector<double> mhz = clocks_for(loaded->front(), options);
+    for (const double one : mhz)
+      if (!power::squared_voltage(*loaded->front().energies, one))
+        return fail("{}: the file has no [power] voltage for {:g} MHz, so that no energy is known there",
+                    loaded->front().id, one);
+    gpus = at_clocks(loaded->front(), mhz);
   } else {
     constexpr std::string_view reason = "results have been modelled, and only traces are";
     TRY(refuse_model_options(command, reason));
@@ -129,10 +143,7 @@ Expected<void> plan_and_print(const ClocksOptions& options, const CLI::App& comm
     return fail("{}: there is no kernel", options.files.front());
   TRY_LET(gpu, model::load_gpu(gpus.empty() ? kernels->front().gpu : options.model.gpus.front(),
                                resources().gpus));
-  if (!gpu->energies)
-    return fail("{} ({}): no board's power was measured, so that its file has no [power], and no plan of "
-                "clocks can be made",
-                gpu->name, gpu->id);
+  TRY(check_energies(*gpu));
   Slots slots(*gpu);
   for (const KernelResult& kernel : *kernels)
     TRY(slots.add(kernel));

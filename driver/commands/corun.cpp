@@ -183,7 +183,18 @@ Expected<void> refuse_machine_options(const CLI::App& command) {
   return {};
 }
 
+/// Returns an error if an option has no effect beside the others.
+Expected<void> refuse_ignored(const CorunOptions& options) {
+  if (!options.shares.empty() && (options.all_policies || !options.policy.empty()))
+    return fail("--split: a policy says how many blocks each kernel has; --division takes shares");
+  if (!options.shares.empty() && options.division == "streams")
+    return fail(
+        "--split: streams take what those before them leave; --division sms, blocks or mig takes shares");
+  return {};
+}
+
 Expected<void> corun_and_print(const CorunOptions& options, const CLI::App& command) {
+  TRY(refuse_ignored(options));
   const auto traces = std::ranges::count_if(options.files, is_trace);
   if (traces == 0) {
     TRY(refuse_machine_options(command));

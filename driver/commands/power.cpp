@@ -42,6 +42,11 @@ Expected<CsvTable> read_table(const std::string& file) {
 /// Prints [power] of a GPU file that the measured powers give.
 Expected<void> train_and_print(const PowerOptions& options) {
   TRY_LET(kernels, read_kernels(options.results));
+  for (const KernelResult& kernel : *kernels)
+    if (kernel.gpu != kernels->front().gpu || kernel.sm_clock_mhz != kernels->front().sm_clock_mhz)
+      return fail("energies are those of one board at one clock: {} is of {} at {:g} MHz, {} of {} at {:g}",
+                  kernels->front().name, kernels->front().gpu, kernels->front().sm_clock_mhz, kernel.name,
+                  kernel.gpu, kernel.sm_clock_mhz);
   TRY_LET(table, read_table(options.train));
   TRY_LET(measured, power::read_measured(*table, *kernels));
   std::vector<power::Prior> priors;
@@ -67,6 +72,9 @@ Expected<void> tell_and_print(const PowerOptions& options) {
       gpus.emplace(name, std::move(*gpu));
     }
     const model::Gpu& gpu = gpus.at(name);
+    if (gpu.id != kernel.gpu && kernel.occupancy.sms != 0 && gpu.sms != kernel.occupancy.sms)
+      return fail("{} was modelled on {}, which has {} SMs: the energies of {}, with {}, are another board's",
+                  kernel.name, kernel.gpu, kernel.occupancy.sms, gpu.id, gpu.sms);
     if (!gpu.energies)
       return fail("{} ({}): no board's power was measured, so that its file has no [power] with the energies "
                   "of events; "

@@ -61,6 +61,28 @@ std::uint32_t shared_bytes_at_most(std::span<const CorunKernel> kernels, const J
   return load.taken.shared_bytes;
 }
 
+/// Returns what each kernel issued: at its instructions, and at its sites, which are behind those of all.
+std::vector<std::uint64_t> issued_by_kernels(const JoinedSnapshot& joined,
+                                             std::span<const StateCounts> states) {
+  const std::size_t instructions = joined.snapshot.code ? joined.snapshot.code->lines.size() : 0;
+  const auto sum = [&](std::size_t from, std::size_t to) {
+    std::uint64_t issued = 0;
+    for (std::size_t place = from; place < to && place < states.size(); ++place)
+      issued += states[place].cycles[std::size_t(WarpState::selected)];
+    return issued;
+  };
+  std::vector<std::uint64_t> issued;
+  for (std::size_t k = 0; k < joined.launches.size(); ++k) {
+    const LaunchRange& launch = joined.launches[k];
+    const std::size_t end = instructions == 0                 ? 0
+                            : k + 1 == joined.launches.size() ? instructions
+                                                              : joined.launches[k + 1].first_instruction;
+    issued.push_back(sum(instructions == 0 ? 0 : launch.first_instruction, end) +
+                     sum(instructions + launch.first_site, instructions + launch.first_site + launch.sites));
+  }
+  return issued;
+}
+
 class CorunTrial {
 public:
   CorunTrial(const JoinedSnapshot& joined, const Gpu& gpu, std::span<const CorunKernel> kernels,
@@ -71,7 +93,7 @@ public:
         memory_(joined.snapshot, gpu, {}, random, observer), room_(sm_resources(gpu)),
         loads_(gpu.sms, {{}, std::vector<std::uint32_t>(kernels.size())}), left_(kernels.size()),
         running_(kernels.size()), waiting_(kernels.size()), restarts_(kernels.size()),
-        counts_{std::vector<Cycle>(kernels.size(), 0), std::vector<Cycle>(kernels.size(), never), {}} {
+        counts_{std::vector<Cycle>(kernels.size(), 0), std::vector<Cycle>(kernels.size(), never), {}, {}} {
     const std::uint32_t l1_bytes = l1_bytes_beside(gpu, shared_bytes_at_most(kernels, joined, gpu));
     for (std::uint32_t number = 0; number < gpu.sms; ++number)
       sms_.push_back(std::make_unique<Sm>(joined.snapshot, gpu, figures_, streams_, l1_bytes, number, random,
@@ -97,6 +119,7 @@ public:
     counts_.counts = collect_counts(sms_, joined_.snapshot, figures_, std::move(states_).counts(),
                                     std::uint32_t(sms_.size()));
     memory_.count(counts_.counts);
+    counts_.issued = issued_by_kernels(joined_, counts_.counts.states);
     return std::move(counts_);
   }
 

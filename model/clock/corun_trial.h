@@ -29,6 +29,9 @@ struct CorunCounts {
   std::vector<Cycle> cycles;
   /// Of each kernel: when its first block began.
   std::vector<Cycle> first_block;
+  /// Of each kernel: the instructions that it issued until the end of the trial, in all its laps; accesses
+  /// where no more is known.
+  std::vector<std::uint64_t> issued;
   TrialCounts counts; ///< of all kernels, sites as in the joined snapshot
 };
 

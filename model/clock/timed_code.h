@@ -38,7 +38,7 @@ public:
   TimedCode(const Code& code, const ExecutionPipes& pipes, ClockFigures& figures);
 
   /// Gives each kernel beside others a queue of its own to the memory pipeline, in which what needs shared
-  /// memory passes what waits for miss entries (PMIQ of Xu, Minnesota 2016, chapter 6). `first`: the first
+  /// memory passes what waits for miss entries (PMIQ of Xu, Minnesota 2016, chapter 8). `first`: the first
   /// instruction of each kernel, at most max_queues. Adds the pipes that this needs to the figures.
   void give_own_queues(std::span<const std::uint32_t> first, ClockFigures& figures);
 

@@ -191,6 +191,7 @@ private:
     std::array<Mask, max_pipes + 1> wanted{};
     std::array<Queue, max_queues> queues;
     std::vector<std::optional<std::uint32_t>> last_of_kernel; ///< slot, of the warp that issued last
+    std::uint32_t first_in_turn = 0;                          ///< the kernel
     std::array<SchedulerPipe, max_pipes + 1> pipes;           ///< by pipe + 1
     /// When it is known what each waits for; `never` for those in `ready`. Processors compare signed numbers.
     std::array<std::int64_t, max_warps_of_scheduler> ready_at = filled_with_never();
@@ -387,13 +388,21 @@ private:
       scheduler.last_place = place;
       scheduler.up_to_last = place + 1;
       if (figures_.kernels > 1)
-        scheduler.last_of_kernel[blocks_[warp.block].kernel] = warp.slot;
+        note_turn(scheduler, warp);
       later = std::min(later, Cycle(scheduler.ready_at[place]));
       if (++issued == figures_.front_end)
         break;
       open &= open_warps(scheduler, now) & ~wanting_kind_of(scheduler, pipe);
     }
     scheduler.next = next_of(scheduler, later, now + 1);
+  }
+
+  /// The kernel that issued goes behind the others. Turns by cycles would lock in step with pipes that take
+  /// an instruction every other cycle: one kernel would find them free, always.
+  void note_turn(Scheduler& scheduler, const Warp& warp) {
+    const std::uint32_t kernel = blocks_[warp.block].kernel;
+    scheduler.last_of_kernel[kernel] = warp.slot;
+    scheduler.first_in_turn = (kernel + 1) % figures_.kernels;
   }
 
   /// Returns the warps that can issue now.
@@ -617,7 +626,7 @@ private:
       const auto place = std::uint32_t(std::countr_zero(left));
       const Warp& warp = warps_[scheduler.warp[place]];
       const std::uint32_t kernel = blocks_[warp.block].kernel;
-      const std::array<std::uint64_t, 3> rank{(kernel + figures_.kernels - from_ % figures_.kernels) %
+      const std::array<std::uint64_t, 3> rank{(kernel + figures_.kernels - scheduler.first_in_turn) %
                                                   figures_.kernels,
                                               scheduler.last_of_kernel[kernel] != warp.slot, warp.slot};
       if (rank < lowest)

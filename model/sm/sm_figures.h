@@ -32,7 +32,7 @@ struct QueueFigures {
 struct SmFigures {
   std::uint32_t schedulers = 1;
   /// Warps from which a scheduler issues in a cycle, each into another pipe, and one of them at most to
-  /// memory (Xu, Minnesota 2016, chapter 6).
+  /// memory (Xu, Minnesota 2016, chapter 8).
   std::uint32_t front_end = 1;
   /// Where there are several, they take turns, by cycles, to issue first, each from the warp that issued last
   /// or the oldest, whatever the policy (two-level GTO of the same chapter).

@@ -190,8 +190,6 @@ Snapshot SnapshotBuilder::finish(bool all_seen) && {
   const PageNumbers::InOrder pages = std::move(coalescer_).finish(snapshot);
   for (const trace::BlockWindow& window : windows_)
     snapshot.windows.push_back(window.first);
-  const std::uint64_t all_blocks = blocks_of(windows_);
-  snapshot.whole_grid = launch_.first_block == 0 && all_blocks >= launch_.grid.count();
   for (auto& [site, stores] : stores_of_updates_)
     if (summaries_[site].executions == 0) {
       stores.site = site;
@@ -234,7 +232,8 @@ Snapshot SnapshotBuilder::finish(bool all_seen) && {
     snapshot.warps.push_back(std::move(warp));
   }
   if (all_seen)
-    snapshot.blocks_seen = all_blocks;
+    snapshot.blocks_seen = blocks_of(windows_);
+  snapshot.whole_grid = launch_.first_block == 0 && snapshot.blocks_seen >= launch_.grid.count();
   if (!snapshot.whole_grid && snapshot.blocks_seen != 0)
     snapshot.further_blocks = (double(launch_.grid.count()) - double(snapshot.blocks_seen)) *
                               double(snapshot.blocks.size()) / double(snapshot.blocks_seen);

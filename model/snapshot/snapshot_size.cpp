@@ -154,7 +154,11 @@ std::uint64_t snapshot_blocks(const Snapshot& deepest, const BlockWindows& windo
       break;
     }
   }
-  return wanted >= launch.grid.count() || wanted < resident ? wanted : wanted / resident * resident;
+  return in_whole_waves(wanted, launch, resident);
+}
+
+std::uint64_t in_whole_waves(std::uint64_t blocks, const trace::Launch& launch, std::uint64_t resident) {
+  return blocks >= launch.grid.count() || blocks < resident ? blocks : blocks / resident * resident;
 }
 
 } // namespace warplens::model

@@ -52,9 +52,12 @@ std::uint64_t blocks_of(const BlockWindows& windows);
 /// has a share of them like that of the blocks that it stands for.
 BlockWindows in_proportion(BlockWindows windows, std::uint64_t blocks);
 
-/// Returns the number of the launch's blocks that this GPU needs, of which `resident` run at once: a multiple
-/// of those (or the whole grid), as a last round that does not fill the SMs would weigh too much. `deepest`
-/// is the snapshot of all blocks that it may need, or of all that the trace has, `windows` its blocks.
+/// Returns the largest multiple of `resident`, the blocks that run at once, among that many blocks: a last
+/// wave that does not fill the SMs would weigh too much. The whole grid stays, and so does a part of a wave.
+std::uint64_t in_whole_waves(std::uint64_t blocks, const trace::Launch& launch, std::uint64_t resident);
+
+/// Returns the number of the launch's blocks that this GPU needs, in whole waves. `deepest` is the snapshot
+/// of all blocks that it may need, or of all that the trace has, `windows` its blocks.
 std::uint64_t snapshot_blocks(const Snapshot& deepest, const BlockWindows& windows,
                               const trace::Launch& launch, const Gpu& gpu, std::uint64_t resident);
 

@@ -34,10 +34,7 @@ Planned to_constant(const Array& array, ChangeContext& context) {
   if (array.space != Space::global)
     return {nullptr, {context.because(array.first_access, "it is not in global memory")}};
   std::vector<Reason> reasons = context.written(array, "constant memory");
-  std::uint64_t taken = 0;
-  for (const Array& other : context.arrays->all())
-    if (other.space == Space::constant)
-      taken += round_up(other.bytes, allocation_alignment);
+  const std::uint64_t taken = context.constant_taken;
   const std::uint64_t first = context.constant_end;
   const std::uint64_t begin = round_up(first, allocation_alignment);
   if (array.bytes > max_constant_bytes || taken + array.bytes > max_constant_bytes)
@@ -47,6 +44,7 @@ Planned to_constant(const Array& array, ChangeContext& context) {
   if (!reasons.empty())
     return {nullptr, std::move(reasons)};
   context.constant_end = begin + array.bytes;
+  context.constant_taken = taken + round_up(array.bytes, allocation_alignment);
   return {std::make_unique<ToConstant>(array.base, begin), {}};
 }
 

@@ -74,10 +74,11 @@ struct ChangeContext {
   const trace::AccessSource* trace = nullptr;
   const Arrays* arrays = nullptr;
   const model::Gpu* gpu = nullptr;
-  trace::Launch launch;           ///< with the shared memory that changes have added
-  double probed = 1;              ///< the share of the launch's accesses that the trace has
-  std::uint64_t device_end = 0;   ///< behind all arrays of device memory
-  std::uint64_t constant_end = 0; ///< behind all constants
+  trace::Launch launch;             ///< with the shared memory that changes have added
+  double probed = 1;                ///< the share of the launch's accesses that the trace has
+  std::uint64_t device_end = 0;     ///< behind all arrays of device memory
+  std::uint64_t constant_end = 0;   ///< behind all constants
+  std::uint64_t constant_taken = 0; ///< bytes of constant memory, with what other moves put there
   std::optional<trace::PersistingWindow> persisting;
 
   const Site& site(std::uint32_t index) const { return trace->sites()[index]; }

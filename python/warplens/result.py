@@ -96,6 +96,8 @@ class Kernel:
         self.times_this_launch: Optional[float] = data.get("times_this_launch")
         time = data.get("time")
         self.time = Statistic.read(time["microseconds"]) if time else None  #: µs of a launch
+        #: Why the launch's time is not known, although the trials had a clock.
+        self.time_unknown: Optional[str] = data.get("time_unknown")
         self.bound: Optional[str] = time["bound"] if time else None
         self.busy: Dict[str, float] = dict(time["busy"]) if time else {}
         self.stalls: Dict[str, float] = dict((data.get("warps") or {}).get("states", {}))

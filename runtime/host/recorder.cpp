@@ -259,11 +259,13 @@ void Recorder::State::start_snooper(TracedLaunch& traced_launch, const std::stri
                                     unsigned threads) {
   SnooperLimits limits;
   limits.stall = settings.stall.value_or(std::chrono::seconds(program.backend == "gpu" ? 10 : 60));
-  limits.accesses = settings.snapshot_accesses;
   if (threads != 0) { // they help: the snooper's own thread only handles slow streams
+    // No producer waits for another one here, and the back end ends the snapshot at a block's end.
+    limits.ends_at_silence = false;
     limits.first_pause = limits.longest_pause = std::chrono::milliseconds(2);
     limits.parts = std::min({threads, traced_launch.channel.buffers, max_streams});
   } else { // the launching thread sleeps until the kernel ends
+    limits.accesses = settings.snapshot_accesses;
     limits.parts = std::min({std::max(std::thread::hardware_concurrency(), 2U) - 1,
                              traced_launch.channel.buffers, max_streams_of_gpu});
     limits.threads = limits.parts;
@@ -290,8 +292,11 @@ Expected<void> Recorder::register_sites(std::span<const SiteRecord> records) {
 
 SnapshotGoal Recorder::goal(const trace::Launch& launch) const {
   const SnapshotBlocks blocks = snapshot_blocks(state_->settings, launch);
-  return {blocks.least, blocks.most, state_->settings.snapshot_enough_accesses,
-          state_->settings.snapshot_blocks.has_value()};
+  return {.min_blocks = blocks.least,
+          .max_blocks = blocks.most,
+          .enough_accesses = state_->settings.snapshot_enough_accesses,
+          .is_exact = state_->settings.snapshot_blocks.has_value(),
+          .max_records = state_->settings.snapshot_accesses};
 }
 
 bool Recorder::ends_when_traced(std::span<const std::string> symbols) const {

@@ -33,6 +33,9 @@ struct ChannelPlacement {
 struct SnapshotGoal {
   std::uint64_t min_blocks = 0, max_blocks = 0, enough_accesses = 0;
   bool is_exact = false; ///< exactly the first `max_blocks` blocks were asked for
+  /// The first window of the snapshot ends with the block that brings its records, accesses of any kind, to
+  /// this number, and the further ones together with no more.
+  std::uint64_t max_records = ~std::uint64_t{0};
 };
 
 class Recorder {
@@ -69,7 +72,8 @@ public:
 
   /// Returns the goal of a launch that begin_launch() has accepted. A back end that can leave out blocks
   /// while the kernel runs may end with fewer blocks than the launch has; it passes their number to
-  /// end_launch() (LaunchEnd::blocks).
+  /// end_launch() (LaunchEnd::blocks). It obeys SnapshotGoal::max_records, which the recorder does not
+  /// enforce there.
   SnapshotGoal goal(const trace::Launch& launch) const;
 
   /// Returns whether the program is to end once the launches so far have been traced: no launch of the

@@ -42,13 +42,15 @@ struct Settings {
   std::uint64_t snapshot_enough_accesses = 1 << 20;
   /// WARPLENS_SNAPSHOT_BLOCKS: a snapshot covers exactly this number of blocks, instead of all of the above.
   std::optional<std::uint64_t> snapshot_blocks;
-  /// WARPLENS_SNAPSHOT_ACCESSES: the snapshot of a launch is cut off after this number of warp accesses.
+  /// WARPLENS_SNAPSHOT_ACCESSES: the snapshot of a launch ends with the block that brings it to this number
+  /// of warp accesses (on the CPU back end), or is cut off after them (on a GPU).
   std::uint64_t snapshot_accesses = 1 << 26;
   /// WARPLENS_STOP_WHEN_TRACED: a file that the program creates before it ends, which it does as soon as no
   /// launch is left to be traced; empty: it runs to its own end.
   std::filesystem::path stop_when_traced;
-  /// WARPLENS_STALL_SECONDS: the tracing of a launch ends after this time without accesses. The default is
-  /// ten seconds on a GPU, where the program may itself be waiting, and sixty on the CPU back end.
+  /// WARPLENS_STALL_SECONDS: the tracing of a launch ends if the trace cannot be written for this time, and
+  /// on a GPU, where the program may be waiting for it, after this time without accesses. The default is ten
+  /// seconds on a GPU, and sixty on the CPU back end.
   std::optional<std::chrono::seconds> stall;
   /// WARPLENS_EXECUTE: the compute capabilities of GPUs, "80,90": the machine codes that stand for these are
   /// executed beside traced launches, on the CPU back end; "none".

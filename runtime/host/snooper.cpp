@@ -182,7 +182,7 @@ bool Snooper::drain_until_kernel_ends(std::uint32_t number) {
       pause = limits_.first_pause;
     } else if (last_round) {
       return state_ == State::running;
-    } else if (Clock::now() - last_line_.load() >= limits_.stall) {
+    } else if (limits_.ends_at_silence && Clock::now() - last_line_.load() >= limits_.stall) {
       stop_producers(State::stalled);
     } else {
       std::unique_lock lock(sleeping_);

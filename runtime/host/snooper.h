@@ -30,7 +30,9 @@ struct Sink {
 };
 
 struct SnooperLimits {
-  std::chrono::milliseconds stall{10'000};    ///< end tracing after this time without accesses
+  /// Tracing ends if a write takes this long, or, with `ends_at_silence`, if no access comes for this long.
+  std::chrono::milliseconds stall{10'000};
+  bool ends_at_silence = true;
   std::uint64_t accesses = ~std::uint64_t{0}; ///< end tracing after this number of lines
   std::chrono::milliseconds flush_interval{100};
   std::uint32_t parts = 1; ///< the number of threads that can drain at the same time

@@ -1,9 +1,13 @@
 """Tests that a part stands for the whole: windows across the grid for all of its blocks, and traced launches for all others."""
 
+import json
+import os
+import pathlib
+import tempfile
 import unittest
 
 import warplens_tool
-from warplens_tool import KERNELS, Profile
+from warplens_tool import KERNELS, Profile, warplens
 
 SOURCE = KERNELS / "whole_run.cu"
 
@@ -33,6 +37,41 @@ class Windows(unittest.TestCase):
         for rate in ("l1_read_hit_rate", "l2_read_hit_rate"):
             self.assertAlmostEqual(mean(part, rate), mean(whole, rate), delta=0.03, msg=rate)
         self.assertAlmostEqual(microseconds([part]) / microseconds([whole]), 1, delta=0.1)
+
+
+class Cut(unittest.TestCase):
+    def cut_after(self, accesses, *options):
+        """Returns the kernel whose snapshot ends after this number of accesses, and what is said of that."""
+        with tempfile.TemporaryDirectory() as folder:
+            result = pathlib.Path(folder) / "result.json"
+            done = warplens("profile", SOURCE, "--backend", "cpu", "--gpu", "t4", "--trials", "2", "--format", "json", "-o", result, *options,
+                            "--run", "triangle", env={**os.environ, "WARPLENS_SNAPSHOT_ACCESSES": str(accesses)})
+            self.assertEqual(done.returncode, 0, done.stderr)
+            printed = {name: warplens("report", result, "--format", name).stdout for name in ("text", "brief", "brief-json", "html", "csv")}
+            (kernel,) = json.loads(result.read_text())["kernels"]
+        return kernel, printed, done.stderr
+
+    def test_whole_blocks_across_the_grid_have_the_time_of_all(self):
+        (part,) = profiled("triangle")
+        cut, printed, said = self.cut_after(500_000)
+        self.assertIn("(WARPLENS_SNAPSHOT_ACCESSES sets the limit)", said)
+        self.assertLess(cut["snapshot"]["warp_accesses"], part["snapshot"]["warp_accesses"])
+        self.assertGreaterEqual(len(cut["snapshot"]["windows"]), 5)
+        self.assertTrue(cut["snapshot"]["complete"])
+        self.assertAlmostEqual(microseconds([cut]) / microseconds([part]), 1, delta=0.25)
+        for name, text in printed.items():
+            self.assertNotIn("the snapshot was cut", text, name)
+
+    def test_less_than_a_wave_has_no_time_in_any_format(self):
+        cut, printed, _ = self.cut_after(1000)
+        self.assertLess(cut["snapshot"]["blocks"], 40 * cut["occupancy"]["blocks_per_sm"])
+        self.assertNotIn("time", cut)
+        self.assertRegex(cut["time_unknown"], r"^the snapshot was cut after \d+ of 65536 blocks, and 640 run at once$")
+        for name, text in printed.items():
+            self.assertIn("the snapshot was cut after", text, name)
+        for name in ("text", "brief"):
+            self.assertRegex(printed[name], r"\ntime +not known")
+            self.assertNotIn("roofline", printed[name])
 
 
 class Launches(unittest.TestCase):

@@ -57,6 +57,16 @@ TEST_CASE("Policies choose the division, and what the machine has") {
   CHECK((even.what_if.kernels_in_turn && even.what_if.own_queues && even.what_if.front_end == 2));
 }
 
+TEST_CASE("Shares that exceed the GPU, or that nothing reads, are refused") {
+  CHECK(error_of({.division = Division::sms, .shares = {50, 60}}) ==
+        "110 % are more than all SMs: each kernel has SMs of its own");
+  CHECK(placed({.division = Division::sms, .shares = {33.3334, 66.6667}}).kernels[1].sms == 72);
+  CHECK(error_of({.division = Division::blocks, .shares = {6, 9}}) ==
+        "6 and 9 blocks on an SM take 84 warps, and an SM of a100 has 64");
+  CHECK(error_of({.shares = {50, 50}}).find("--split: streams") == 0);
+  CHECK(error_of({.shares = {1, 7}, .policy = Policy::icmt_even}).find("--split: policies") == 0);
+}
+
 TEST_CASE("Blocks without room beside each other") {
   const std::vector<SmShare> large{{40, 1, 0, 0}, {40, 1, 0, 0}};
   const Gpu a100 = gpu("a100");

@@ -96,7 +96,7 @@ public:
       : figures_(figures), blocks_(std::move(blocks)), surroundings_(std::move(surroundings)),
         last_issued_(figures.schedulers),
         last_of_kernel_(figures.schedulers, std::vector<std::optional<std::uint32_t>>(figures.kernels)),
-        queues_(figures.schedulers) {
+        first_in_turn_(figures.schedulers), queues_(figures.schedulers) {
     for (const PipeFigures& pipe : figures_.pipes)
       free_at_.push_back(std::vector<Cycle>(pipe.shared ? 1 : figures_.schedulers, 0));
   }
@@ -228,6 +228,7 @@ private:
       issue(scheduler, *chosen);
       last_issued_[scheduler] = chosen->slot;
       last_of_kernel_[scheduler][kernel_of(*chosen)] = chosen->slot;
+      first_in_turn_[scheduler] = (kernel_of(*chosen) + 1) % figures_.kernels;
       std::erase_if(open, [&](Warp* warp) {
         return warp == chosen || stall_of(*warp) || is_of_a_kind(next_of(*warp).pipe, pipe);
       });
@@ -333,7 +334,7 @@ private:
       const auto of_block = last_of_block_.find(warp->block);
       const std::uint32_t kernel = kernel_of(*warp);
       if (figures_.kernels > 1) {
-        const Cycle turn = (kernel + figures_.kernels - now_ % figures_.kernels) % figures_.kernels;
+        const std::uint32_t turn = (kernel + figures_.kernels - first_in_turn_[scheduler]) % figures_.kernels;
         by_rank.emplace_back(std::vector{std::int64_t(turn),
                                          std::int64_t(last_of_kernel_[scheduler][kernel] != warp->slot),
                                          std::int64_t(warp->slot)},
@@ -374,6 +375,7 @@ private:
   std::map<std::uint32_t, Cycle> barrier_arrival_;        ///< of the last warp so far, by block
   Cycle barriers_free_at_ = 0;
   std::vector<std::vector<std::optional<std::uint32_t>>> last_of_kernel_; ///< slot, by scheduler
+  std::vector<std::uint32_t> first_in_turn_;                              ///< the kernel, by scheduler
   std::vector<std::array<Queue, model::max_queues>> queues_;              ///< by scheduler
   std::set<Cycle> taken_; ///< cycles of the pipeline behind all queues
   std::vector<Cycle> misses_;

@@ -121,6 +121,15 @@ Cycle cycles(const SmMachine& figures, BlockProgram block) {
   return run(figures, std::move(block)).cycles;
 }
 
+TEST_CASE("Kernels take turns at a pipe that takes an instruction every other cycle") {
+  SmMachine two = machine();
+  two.kernels = 2;
+  const SmOutcome outcome =
+      run(two, std::vector<BlockProgram>{{independent(fma, 50)}, {independent(fma, 50)}});
+  const Cycle one = outcome.issues.at({0, 0}).back(), other = outcome.issues.at({1, 0}).back();
+  CHECK(std::max(one, other) - std::min(one, other) <= 2);
+}
+
 TEST_CASE("A chain waits for each result") {
   const SmOutcome outcome = run(machine(), {chain(fma, 100)});
   CHECK(outcome.cycles == 400);

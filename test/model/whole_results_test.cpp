@@ -1,5 +1,6 @@
 // What results of snapshots have to do with the rest of the launch: other GPUs, its depth, where its blocks
 // begin.
+#include "model/corun.h"
 #include "model/model.h"
 #include "model/numeric/random.h"
 #include "model/trial/schedule.h"
@@ -36,41 +37,112 @@ std::vector<std::string> evaluated(const trace::Reader& trace, const std::vector
   return kernels;
 }
 
+/// Returns the trace of a launch of 1000 blocks of one warp of which it has the accesses of the first
+/// `begun`, and of these all of the first `collected`, if `complete`.
+trace::Reader recorded(const std::filesystem::path& file, std::uint64_t begun, std::uint64_t collected,
+                       bool complete = true) {
+  Site site;
+  site.id = 1;
+  site.line = site.column = 1;
+  trace::Launch launch;
+  launch.kernel = launch.symbol = "k";
+  launch.grid.x = 1000;
+  launch.block.x = 32;
+  launch.blocks = 1000;
+  auto writer = trace::Writer::create(file, {"program", "cpu", "device"});
+  REQUIRE(writer);
+  REQUIRE(writer->add_sites(std::vector{site}));
+  REQUIRE(writer->begin_launch(launch));
+  std::vector<trace::test::Record> records;
+  for (std::uint64_t block = 0; block < begun; ++block)
+    for (std::uint64_t i = 0; i < 20; ++i) {
+      trace::WarpAccess access;
+      access.site = 1;
+      access.active = 1;
+      access.bytes = 4;
+      access.addresses[0] = 0x100000 + (block * 7919 + i * 104729) % 4096 * 32;
+      records.push_back({block, 0, access});
+    }
+  REQUIRE(trace::test::append(*writer, 0, records));
+  REQUIRE(writer->end_launch({0, complete, begun, begun, collected}));
+  REQUIRE(writer->finish({}));
+  auto trace = trace::Reader::open(file);
+  REQUIRE(trace);
+  return std::move(*trace);
+}
+
 } // namespace
+
+TEST_CASE("A snapshot that was cut has the launch's time in whole waves of whole blocks, and else none") {
+  const auto temporary = TemporaryDirectory::create();
+  REQUIRE(temporary);
+  const auto of = [&](const trace::Reader& trace) {
+    model::Options options;
+    options.trials = 2;
+    auto result = model::evaluate(trace, {tiny()}, options); // four blocks run at once
+    REQUIRE(result);
+    return std::move(result->kernels.front());
+  };
+  const auto whole = of(recorded(temporary->path() / "whole", 1000, 1000));
+  REQUIRE(whole.time);
+  CHECK(whole.time_unknown.empty());
+  const auto waves = of(recorded(temporary->path() / "waves", 103, 103));
+  REQUIRE(waves.time);
+  CHECK(waves.snapshot.blocks == 100);
+  CHECK(waves.time->microseconds.mean == Approx(whole.time->microseconds.mean).epsilon(0.15));
+  const auto less = of(recorded(temporary->path() / "less", 3, 3));
+  CHECK_FALSE(less.time);
+  CHECK(less.time_unknown == "the snapshot was cut after 3 of 1000 blocks, and 4 run at once");
+  CHECK(less.trial_values.microseconds.empty());
+  CHECK(less.totals.l1_read_hit_rate);
+  // A trace whose blocks were all begun, but which ends in their middle, is no whole grid.
+  const auto within = of(recorded(temporary->path() / "within", 500, 1000, false));
+  CHECK_FALSE(within.time);
+  CHECK(within.time_unknown == "the snapshot was cut before all of its blocks had ended");
+}
+
+TEST_CASE("Kernels that run one after the other as streams gain nothing") {
+  const auto temporary = TemporaryDirectory::create();
+  REQUIRE(temporary);
+  const trace::Reader trace = recorded(temporary->path() / "whole", 1000, 1000);
+  const model::CorunLaunch launch{&trace, &trace.launches().front()};
+  const std::array<model::CorunLaunch, 2> pair{launch, launch};
+  const model::Arrangement streams{};
+  const auto results = model::corun(pair, tiny(), std::span(&streams, 1), {});
+  REQUIRE((results && results->front()));
+  const CorunResult& result = *results->front();
+  CHECK(result.over_sequential.mean == Approx(1).margin(0.03));
+  CHECK(result.speed_up.mean == Approx(1).margin(0.1)); // the first begins again in the other's last blocks
+  CHECK(result.kernels[0].laps == Approx(1).margin(0.2));
+  CHECK(result.kernels[1].laps == Approx(1).margin(1e-9));
+  for (const CorunKernelResult& kernel : result.kernels) {
+    CHECK(kernel.slow_down.ci95[0] > 0);
+    CHECK_FALSE(kernel.repeats_part);
+  }
+}
+
+TEST_CASE("A kernel that repeats a part of its launch out of the L2 is named") {
+  const auto temporary = TemporaryDirectory::create();
+  REQUIRE(temporary);
+  const trace::Reader part = recorded(temporary->path() / "part", 8, 8),
+                      whole = recorded(temporary->path() / "whole", 1000, 1000);
+  const std::array<model::CorunLaunch, 2> pair{model::CorunLaunch{&part, &part.launches().front()},
+                                               model::CorunLaunch{&whole, &whole.launches().front()}};
+  model::Gpu on = tiny();
+  on.l2_bytes = 1 << 20;
+  const model::Arrangement halves{.division = Division::sms, .shares = {50, 50}};
+  const auto results = model::corun(pair, on, std::span(&halves, 1), {});
+  REQUIRE((results && results->front()));
+  CHECK((*results)[0]->kernels[0].laps > 50);
+  CHECK((*results)[0]->kernels[0].repeats_part);
+  CHECK_FALSE((*results)[0]->kernels[1].repeats_part);
+}
 
 TEST_CASE("A GPU's result does not depend on the other GPUs, nor on how much more was collected") {
   const auto temporary = TemporaryDirectory::create();
   REQUIRE(temporary);
-  Site site;
-  site.id = 1;
-  site.line = site.column = 1;
-  /// Evaluates a launch of `begun` blocks of which the trace has the accesses of the first `collected`.
   const auto record = [&](const char* name, std::uint64_t begun, std::uint64_t collected) {
-    trace::Launch launch;
-    launch.kernel = launch.symbol = "k";
-    launch.grid.x = 1000;
-    launch.block.x = 32;
-    launch.blocks = 1000;
-    auto writer = trace::Writer::create(temporary->path() / name, {"program", "cpu", "device"});
-    REQUIRE(writer);
-    REQUIRE(writer->add_sites(std::vector{site}));
-    REQUIRE(writer->begin_launch(launch));
-    std::vector<trace::test::Record> records;
-    for (std::uint64_t block = 0; block < begun; ++block)
-      for (std::uint64_t i = 0; i < 20; ++i) {
-        trace::WarpAccess access;
-        access.site = 1;
-        access.active = 1;
-        access.bytes = 4;
-        access.addresses[0] = 0x100000 + (block * 7919 + i * 104729) % 4096 * 32;
-        records.push_back({block, 0, access});
-      }
-    REQUIRE(trace::test::append(*writer, 0, records));
-    REQUIRE(writer->end_launch({0, true, begun, begun, collected}));
-    REQUIRE(writer->finish({}));
-    auto trace = trace::Reader::open(temporary->path() / name);
-    REQUIRE(trace);
-    return std::move(*trace);
+    return recorded(temporary->path() / name, begun, collected);
   };
   const model::Gpu small = tiny();
   model::Gpu large = tiny();
@@ -90,9 +162,9 @@ TEST_CASE("A GPU's result does not depend on the other GPUs, nor on how much mor
 
   // An option overrides both, up to what was collected.
   const auto requested = evaluated(trace, {large, small}, 50);
-  CHECK(requested[0].find(R"("snapshot":{"blocks":50,)") != std::string::npos);
-  CHECK(requested[1].find(R"("snapshot":{"blocks":50,)") != std::string::npos);
-  CHECK(requested[1].find("12.5 × the resident blocks of 2 SMs, as asked for") != std::string::npos);
+  CHECK(requested[0].find(R"("snapshot":{"blocks":48,)") != std::string::npos); // whole waves
+  CHECK(requested[1].find(R"("snapshot":{"blocks":48,)") != std::string::npos); // whole waves
+  CHECK(requested[1].find("12 × the resident blocks of 2 SMs, as asked for") != std::string::npos);
   CHECK(evaluated(trace, {small}, 1000)[0].find(R"("snapshot":{"blocks":400,)") != std::string::npos);
 }
 

@@ -6,6 +6,8 @@
 #include "placement/experiment.h"
 #include "test/catch.h"
 
+#include <algorithm>
+#include <random>
 #include <set>
 
 using namespace warplens;
@@ -334,6 +336,71 @@ TEST_CASE("shared memory into global memory: one copy for each block") {
   const auto accesses = accesses_of(trace);
   CHECK(accesses[0].space == Space::global);
   CHECK(accesses[1].addresses[0] - accesses[0].addresses[0] == 256);
+}
+
+TEST_CASE("two arrays that fit constant memory alone do not fit it together") {
+  MadeSource source(1, 32);
+  for (const char* name : {"p", "q"}) {
+    const std::uint64_t base = source.allocate(40'000), load = source.site(name);
+    source.access(0, 0, load, [&](std::uint64_t) { return base; });
+  }
+  const Arrays arrays = arrays_of(source);
+  const auto to_constant = [&](std::vector<Move> moves) {
+    return changed(source, arrays, gpu("v100"), std::move(moves));
+  };
+  const Move p{.array = 0, .to = PlacementSpace::constant}, q{.array = 1, .to = PlacementSpace::constant};
+  CHECK(to_constant({p}).is_legal());
+  CHECK(to_constant({q}).is_legal());
+  const ChangedTrace both = to_constant({p, q});
+  REQUIRE(both.refusals().size() == 1);
+  CHECK(both.refusals()[0].move == q);
+  CHECK(both.refusals()[0].reasons[0].text == "40000 B of 65536, of which 40192 are in use");
+}
+
+TEST_CASE("random requests take no more of what their moves share than there is") {
+  std::mt19937 draw(1);
+  const auto below = [&](std::uint32_t end) { return std::uint32_t(draw() % end); };
+  const model::Gpu on = gpu("a100");
+  unsigned legal = 0, refused = 0;
+  for (int round = 0; round < 200; ++round) {
+    INFO("round " << round);
+    MadeSource source(2, 32);
+    std::vector<std::uint64_t> bytes;
+    std::vector<Move> moves;
+    for (std::uint32_t i = 0; i < 2 + below(4); ++i) {
+      bytes.push_back(256 * (1 + below(round % 2 == 0 ? 80 : 300)));
+      const std::uint64_t base = source.allocate(bytes.back());
+      const std::uint64_t load = source.site(std::string(1, char('a' + i)));
+      for (std::uint64_t block = 0; block < 2; ++block)
+        for (std::uint64_t line = 0; line < bytes.back(); line += 128)
+          source.access(block, 0, load, [&](std::uint64_t lane) { return base + line + 4 * lane; });
+    }
+    const Arrays arrays = arrays_of(source);
+    constexpr PlacementSpace places[] = {PlacementSpace::constant, PlacementSpace::shared,
+                                         PlacementSpace::persisting};
+    for (std::uint32_t array = 0; array < arrays.all().size(); ++array)
+      if (const std::uint32_t place = below(4); place < 3)
+        moves.push_back({.array = array, .to = places[place], .part = SharedPart::whole});
+    const ChangedTrace trace = changed(source, arrays, on, moves);
+    std::uint64_t in_constant = 0, in_shared = 0, windows = 0;
+    for (const Move& move : moves) {
+      const bool is_refused = std::ranges::any_of(
+          trace.refusals(), [&](const ChangedTrace::Refusal& one) { return one.move == move; });
+      ++(is_refused ? refused : legal);
+      if (is_refused)
+        continue;
+      const std::uint64_t taken = arrays[move.array].bytes;
+      (move.to == PlacementSpace::constant ? in_constant : in_shared) +=
+          move.to == PlacementSpace::persisting ? 0 : taken;
+      windows += move.to == PlacementSpace::persisting;
+    }
+    CHECK(in_constant <= 65536);
+    CHECK(in_shared <= on.shared.max_bytes_per_block - on.shared.reserved_bytes_per_block);
+    CHECK(trace.changed_launch().static_shared_bytes >= in_shared);
+    CHECK(windows <= 1);
+  }
+  CHECK(legal > 100);
+  CHECK(refused > 50);
 }
 
 TEST_CASE("moves that a line forbids") {

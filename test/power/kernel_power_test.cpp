@@ -113,6 +113,8 @@ TEST_CASE("A result without time or events says what it lacks") {
         "needs the "
         "instructions that the kernel executes");
   kernel.time.reset();
+  kernel.snapshot.warp_accesses = 1;
   CHECK(kernel_power(kernel, made_energies(), 1000).error().message ==
-        "kernel on gpu: the result has no time, as its trials had no clock: power needs one");
+        "kernel on gpu: power needs a time, which is not known, because the trials had no clock (--schedule "
+        "paper)");
 }

@@ -36,10 +36,16 @@ TEST_CASE("Energies from two kernels give the power of a third") {
   // 60 W, and 20 pJ for each of 10^12 and 5 × 10^12 lanes per second.
   const auto rows = measured("kernel,watts,use\nslow,80,fit\nfast,160,fit\nother,132,held back\n");
   REQUIRE(rows);
-  const auto priors = read_priors(*CsvTable::parse("term,value,deviation\nsm_w,0,1e-9\n", "b.csv"));
+  std::string known = "term,value,deviation\n";
+  for (const std::string& name : term_names())
+    if (name != "constant_w" && name != "fp32_pj")
+      known += name + ",0,1e-9\n";
+  const auto priors = read_priors(*CsvTable::parse(known, "b.csv"));
   REQUIRE(priors);
   const auto trained = train(*rows, *priors);
   REQUIRE(trained);
+  CHECK(trained->fit.determined == term_names().size());
+  CHECK(trained->priors == term_names().size() - 2);
   CHECK(trained->fit.coefficients[term("constant_w")].value == Approx(60));
   CHECK(trained->fit.coefficients[term("fp32_pj")].value == Approx(20e-12));
   CHECK(trained->mean_error == Approx(0).margin(1e-6));
@@ -47,6 +53,25 @@ TEST_CASE("Energies from two kernels give the power of a third") {
   CHECK(trained->mean_error_held_back == Approx(12.0 / 132));
   CHECK(power_section(*trained, 1380, "here").find("fp32_pj = { value = 20, interval = [") !=
         std::string::npos);
+}
+
+TEST_CASE("Rows that do not determine all energies are refused") {
+  const auto rows = measured("kernel,watts\nslow,80\nfast,160\n");
+  REQUIRE(rows);
+  const auto error = [&](const std::string& text) {
+    return train(*rows, *read_priors(*CsvTable::parse("term,value,deviation\n" + text, "b.csv")))
+        .error()
+        .message;
+  };
+  CHECK(error("").starts_with("no row has any of "));
+  CHECK(error("").find("tensor_pj") != std::string::npos);
+  std::string others;
+  for (const std::string& name : term_names())
+    if (name != "constant_w" && name != "fp32_pj" && name != "sm_w")
+      others += name + ",0,1e-9\n";
+  CHECK(error(others) == "2 rows and " + std::to_string(term_names().size() - 3) +
+                             " priors are too few for " + std::to_string(term_names().size()) +
+                             " energies: --prior says what is known of others before");
 }
 
 TEST_CASE("Measured times and events take the place of predicted ones") {

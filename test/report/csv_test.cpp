@@ -1,4 +1,5 @@
 #include "report/report.h"
+#include "result/no_time.h"
 #include "test/catch.h"
 #include "test/result/sample_result.h"
 
@@ -70,6 +71,14 @@ TEST_CASE("csv: a row per site, every row as long as the heading") {
   CHECK(fields(rows, 4,
                {"constant_hit_rate [fraction]", "constant_hit_rate_std [fraction]",
                 "constant_addresses [per request]"}) == std::vector<std::string>(3));
+}
+
+TEST_CASE("csv: a time that is not known has its reason") {
+  Result result = test::sample_time();
+  withhold_time(result.kernels.front(), "it was cut");
+  const auto rows = parse(report::print_csv(result));
+  CHECK(fields(rows, 1, {"kernel_microseconds", "bound", "time_unknown"}) ==
+        std::vector<std::string>{"", "", "it was cut"});
 }
 
 TEST_CASE("csv: the kernel's time and the site's part in it, empty where there is none") {

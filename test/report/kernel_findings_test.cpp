@@ -114,6 +114,13 @@ TEST_CASE("without a time, a clock or the GPU's rates there is no headroom") {
   CHECK_FALSE(headroom_of(kernel).has_value());
 }
 
+TEST_CASE("What was in the L2 before the launch is written once, however many blocks stand for one") {
+  KernelResult kernel = kernel_at_roofline(); // whose blocks are twice the snapshot's
+  const double all = headroom_of(kernel)->dram_write_bytes;
+  kernel.totals.dram_write_bytes_before = *kernel.totals.dram_write_bytes;
+  CHECK(headroom_of(kernel)->dram_write_bytes == Approx(all / 2));
+}
+
 TEST_CASE("a launch at the roofline of bytes that it need not move has something to mend") {
   KernelResult kernel = kernel_at_roofline();
   ObjectResult& object = kernel.objects.emplace_back();

@@ -68,6 +68,7 @@ CorunResult made_corun() {
   first.alone_us = statistic(100, 1);
   first.beside_us = statistic(150, 2);
   first.slow_down = statistic(1.5, 0.02);
+  first.laps = 1;
   first.l1_alone = 0.80;
   first.l1_beside = 0.78;
   first.l2_alone = 0.60;
@@ -77,6 +78,8 @@ CorunResult made_corun() {
   second.name = hostile;
   second.l2_alone = second.l2_beside = std::nullopt; // no loads
   second.waits_us = 15;
+  second.laps = 1.5;
+  second.repeats_part = true;
   second.busy_alone[std::size_t(Resource::dram)] = 0.4;
   result.busy[std::size_t(Resource::dram)] = 0.95;
   result.busy[std::size_t(Resource::l2_slices)] = 0.5; // of both, but not busy enough to wait for
@@ -89,14 +92,14 @@ KernelResult profiled(const char* name, double misses) {
   kernel.name = name;
   kernel.gpu = "a100";
   SharingProfile& profile = kernel.sharing.emplace();
+  kernel.machine.emplace().sm.threads = 2048; // both have room for all their warps
   profile.warps = 32;
   profile.pipes = {{"fp32_pipe", 0.5, 2, 4, {0, 1}}, {"memory_pipeline", 0.1, 4, 400, {0, 0, 1}}};
   profile.l2.ways = 4;
   profile.l2.requests = 1000;
   profile.l2.instructions = 10000;
   profile.l2.misses = {misses, misses, misses, misses};
-  profile.l2.cuts = {{2, 1e-4, misses}, {4, 1e-4, misses}};
-  kernel.time.emplace().mean_busy[std::size_t(Resource::dram)] = 0.75 * misses;
+  profile.l2.cuts = {{2, 1e-4, misses, 0.75 * misses}, {4, 1e-4, misses, 0.75 * misses}};
   return kernel;
 }
 
@@ -124,7 +127,9 @@ TEST_CASE("kernels beside each other as text") {
   CHECK(text == R"(2 kernels beside each other on a100, each on SMs of its own
   1.50 × (1.50 to 1.50)  stencil(float const*, float*)  100 µs alone, 150 beside  54 SMs
   1.50 × (1.50 to 1.50)  walk<int>(node*)␛[2J␊�  100 µs alone, 150 beside  54 SMs
-  all together take 75 % of the time of one after the other
+  +25.0 % over one after the other, for the work until each had ended: 1.00 and 1.50 launches
+  walk<int>(node*)␛[2J␊� repeats a part of its launch, which the L2 holds: it hits there more often
+  than further blocks would (--snapshot-blocks takes more)
   they fight for DRAM: busy 95 % of the time together, 50 and 40 % alone
   they fight for the L2: stencil(float const*, float*) hits 30 % of its loads, alone 60 %
   they fight for places on the SMs: walk<int>(node*)␛[2J␊� waits 15 µs for its first one
@@ -203,7 +208,25 @@ TEST_CASE("pairs that share the L2 as text and JSON") {
   CHECK(document["pairs"][2]["slow_down"][0] == Approx(1.5)); // both need memory for 3 / 4 of the time
   CHECK(document["pairs"][2]["camp"][0]["slow_down"] == 1);
   CHECK(document["best_pairs"] == json({{0, 1}}));
-  CHECK(document["pairs"][0]["same_sm"][0] > 1);
+  CHECK(document["pairs"][0]["same_sm"][0] >= 1);
+}
+
+TEST_CASE("an estimate knows that kernels share the pipes of SMs, and says what it leaves out") {
+  std::vector<KernelResult> kernels{profiled("one(float*)", 0), profiled("two(float*)", 0)};
+  for (KernelResult& kernel : kernels)
+    kernel.sharing->pipes = {{"fp32_pipe", 1, 2, 4, {0}}}; // either fills the pipe
+  const auto full = estimate_pairs(kernels, 1);
+  REQUIRE(full);
+  CHECK(full->front().slow_down[0] == Approx(2));
+  CHECK(full->front().leaves_out.empty());
+  kernels[1].sharing->pipes.clear();
+  kernels[0].sharing->l2.cuts[0].dram_busy.reset();
+  const auto less = estimate_pairs(kernels, 1);
+  REQUIRE(less);
+  CHECK(less->front().slow_down[0] == Approx(1));
+  const json document = checked(print_pairs_json(kernels, *less), "corun");
+  CHECK(document["pairs"][0]["leaves_out"].size() == 3);
+  CHECK(print_pairs_text(kernels, *less, plain).find("pipes of the") != std::string::npos);
 }
 
 TEST_CASE("estimates need profiles of one GPU") {

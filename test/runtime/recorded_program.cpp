@@ -38,13 +38,22 @@ void run_block(ring::Channel* channel, std::uint64_t block, std::uint64_t lines)
   ring::leave(buffer, 64);
 }
 
-void launch(const char* symbol, std::uint64_t lines) {
+/// Begins a launch as blocks of this process write it, or as those of a GPU, in memory of the caller's.
+ring::Channel* begin(trace::Launch& launch, bool is_placed) {
+  if (!is_placed)
+    return runtime::Recorder::instance().begin_launch(launch, 2);
+  static std::vector<std::uint64_t> local(1 << 17), shared(1 << 21);
+  return runtime::Recorder::instance().begin_launch(
+      launch, {local.data(), local.size() * 8, shared.data(), shared.size() * 8});
+}
+
+void launch(const char* symbol, std::uint64_t lines, bool is_placed = false) {
   runtime::Recorder& recorder = runtime::Recorder::instance();
   trace::Launch launch;
   launch.symbol = symbol;
   launch.grid = {5, 2, 1};
   launch.block = {64, 1, 1};
-  ring::Channel* const channel = recorder.begin_launch(launch, 2);
+  ring::Channel* const channel = begin(launch, is_placed);
   if (!channel)
     return recorder.count_launch(launch, {});
   const std::uint64_t blocks = recorder.goal(launch).max_blocks;
@@ -79,6 +88,10 @@ int main(int, char** arguments) {
     runtime::Recorder::instance().note_memory_use(
         {.kind = kind, .address = address, .row_bytes = 4096, .pitch = 4096, .rows = 1});
   };
+  if (what == "placed") {
+    launch("_Z5scaleIfEvPT_i", 300, true);
+    return 0;
+  }
   use(trace::MemoryUse::Kind::written, 0x1000);
   launch("_Z5scaleIfEvPT_i", 300);
   use(trace::MemoryUse::Kind::read, 0x1000);

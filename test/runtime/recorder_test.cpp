@@ -116,8 +116,8 @@ TEST_CASE("Without WARPLENS_TRACE a program runs as it is") {
   CHECK(finished->output == "done\n");
 }
 
-TEST_CASE("A snapshot that is cut off is reported and stays incomplete") {
-  const Recorded recorded("plain", {{"WARPLENS_SNAPSHOT_ACCESSES", "100"}});
+TEST_CASE("A GPU's snapshot that is cut off is reported and stays incomplete") {
+  const Recorded recorded("placed", {{"WARPLENS_SNAPSHOT_ACCESSES", "100"}});
   CHECK(recorded.finished.exit_code == 0);
   CHECK(recorded.finished.output.find(
             "warplens: the snapshot of scale<float> is cut off after 100 warp accesses") == 0);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <vector>
 
 using namespace warplens;
@@ -57,6 +58,49 @@ std::vector<Role> run(cpu::SnapshotWindows& windows, std::uint64_t blocks,
 }
 
 } // namespace
+
+TEST_CASE("The limit of records ends a snapshot with a whole block, in whatever order blocks end") {
+  const runtime::SnapshotGoal goal{
+      .min_blocks = 50, .max_blocks = 100, .enough_accesses = 1000, .max_records = 35};
+  for (const bool are_in_order : {true, false}) {
+    cpu::SnapshotWindows windows(100, goal);
+    for (const std::uint64_t block : {0u, 1u, 2u, 3u, 4u, 5u})
+      CHECK(windows.admit(block) == Role::recorded);
+    for (std::uint64_t i = 0; i < 6; ++i)
+      windows.ended(are_in_order ? i : 5 - i, Role::recorded, {5, 5}, 10);
+    CHECK(windows.admit(6) != Role::recorded);
+    CHECK(windows.first_blocks() == 4); // 35 records are in the fourth
+    CHECK(windows.is_cut());
+    CHECK_FALSE(windows.has_part_of_block());
+    CHECK(windows.further_windows().empty());
+  }
+  cpu::SnapshotWindows whole(3, goal);
+  for (const std::uint64_t block : {0u, 1u, 2u}) {
+    CHECK(whole.admit(block) == Role::recorded);
+    whole.ended(block, Role::recorded, {5, 5}, 12);
+  }
+  CHECK(whole.first_blocks() == 3);
+  CHECK_FALSE(whole.is_cut());
+}
+
+TEST_CASE("A block with more records than the limit is left out, unless it is the first") {
+  const runtime::SnapshotGoal goal{
+      .min_blocks = 50, .max_blocks = 100, .enough_accesses = 1000, .max_records = 35};
+  const auto after = [&](const std::vector<std::uint64_t>& records) {
+    auto windows = std::make_unique<cpu::SnapshotWindows>(100, goal);
+    for (std::uint64_t block = 0; block < records.size(); ++block)
+      if (windows->admit(block) == Role::recorded)
+        windows->ended(block, Role::recorded, {5, 5}, records[block]);
+    CHECK(windows->is_cut());
+    return windows;
+  };
+  const auto later = after({10, 10, 36});
+  CHECK(later->first_blocks() == 2);
+  CHECK_FALSE(later->has_part_of_block());
+  const auto first = after({36, 10});
+  CHECK(first->first_blocks() == 1);
+  CHECK(first->has_part_of_block());
+}
 
 TEST_CASE("A snapshot continues until its whole blocks have enough accesses") {
   cpu::SnapshotWindows windows(100, {2, 100, 30});

@@ -209,6 +209,14 @@ TEST_CASE("A kernel without accesses ends its tracing") {
   CHECK(fixture.end_state == SnooperState::stalled);
 }
 
+TEST_CASE("A kernel without accesses is waited for where no producer waits for another") {
+  Fixture fixture;
+  runtime::Snooper snooper(fixture.channel, fixture.sink(), {.stall = 10ms, .ends_at_silence = false});
+  std::this_thread::sleep_for(100ms);
+  fixture.push(100);
+  CHECK(snooper.finish() == SnooperState::complete);
+}
+
 TEST_CASE("A sink that takes no more ends the tracing") {
   Fixture fixture;
   runtime::Snooper snooper(fixture.channel, fixture.sink(20), {});

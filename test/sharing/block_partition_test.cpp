@@ -35,8 +35,3 @@ TEST_CASE("Kernels that do not fit beside each other") {
   CHECK_FALSE(even_partition(feasible));
   CHECK_FALSE(halved_partition(feasible, {48, 8, 32768, 48 << 10}));
 }
-
-TEST_CASE("Kernels without a common resource are twice as fast together") {
-  CHECK(pair_speed_up({1.5, .25}, {1.5, .25}) == Approx(2).epsilon(1e-6));
-  CHECK(pair_speed_up({1, 1}, {2, 2}) == Approx(1).epsilon(1e-6));
-}

@@ -2,6 +2,8 @@
 #include "sharing/mixing.h"
 #include "test/catch.h"
 
+#include <random>
+
 using namespace warplens::sharing;
 
 namespace {
@@ -51,16 +53,76 @@ TEST_CASE("The rate of one kernel by its warps") {
 }
 
 TEST_CASE("Two kernels at a full pipe") {
-  const auto share = [](double first, double second) {
-    return std::array<PipeUse, 2>{PipeUse{.share = first, .interval = 2},
-                                  PipeUse{.share = second, .interval = 2}};
+  // Nothing waits, so that all warps are active.
+  const auto beside = [](double first, double second, double first_warps, double second_warps) {
+    const std::vector<MixedKernel> both{{{{.share = first, .interval = 2}}, first_warps, 0},
+                                        {{{.share = second, .interval = 2}}, second_warps, 0}};
+    return mixed_rates(both, 100);
   };
-  const auto equal = share_full_pipe({3, 1}, share(.5, .5));
+  const auto equal = beside(.5, .5, 3, 1);
   CHECK(equal[0] == Approx(.75).epsilon(rate_digits));
   CHECK(equal[1] == Approx(.25).epsilon(rate_digits));
-  const auto unequal = share_full_pipe({2, 2}, share(.8, .4));
+  const auto unequal = beside(.8, .4, 2, 2);
   CHECK(unequal[0] == Approx(.33677).margin(5.1e-6));
   CHECK(unequal[1] == Approx(.57646).margin(5.1e-6));
+}
+
+TEST_CASE("A kernel that waits for its results is not faster beside one that fills the pipe") {
+  const PipeUse waits{.share = 1, .interval = 2, .latency = 100, .distances = {0, 1}};
+  const PipeUse fills{.share = 1, .interval = 2, .latency = 4, .distances = {}};
+  const std::vector<MixedKernel> both{{{waits}, 8, 0}, {{fills}, 8, 0}};
+  const double alone = mixed_rates(std::span(both.data(), 1), 1)[0];
+  const std::vector<double> beside = mixed_rates(both, 1);
+  CHECK(beside[0] <= alone);
+  CHECK(beside[0] > 0);
+  CHECK(beside[0] + beside[1] == Approx(.5));
+}
+
+TEST_CASE("Rates of random kernels beside each other are above 0, no more than alone, and fall as warps do") {
+  std::mt19937 draw(1);
+  const auto real = [&](double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(draw);
+  };
+  for (int round = 0; round < 300; ++round) {
+    const auto kernel = [&] {
+      MixedKernel made{{}, real(1, 16), round % 3 == 0 ? real(0, .5) : 0};
+      double left = 1;
+      for (int pipe = 0; pipe < 3; ++pipe) {
+        PipeUse use{.share = real(0, left), .interval = real(.5, 8), .latency = real(2, 500)};
+        left -= use.share;
+        double of_distances = 1;
+        use.distances.push_back(0);
+        for (int d = 1; d < 6; ++d) {
+          use.distances.push_back(real(0, of_distances));
+          of_distances -= use.distances.back();
+        }
+        made.pipes.push_back(std::move(use));
+      }
+      return made;
+    };
+    const std::vector<MixedKernel> both{kernel(), kernel()};
+    INFO("round " << round);
+    const std::vector<double> rates = mixed_rates(both, 1);
+    double issued = 0;
+    for (std::size_t k = 0; k < 2; ++k) {
+      const double alone = mixed_rates(std::span(&both[k], 1), 1)[0];
+      CHECK(rates[k] > 0);
+      CHECK(rates[k] <= alone * (1 + 1e-9));
+      CHECK(active_warps(both[k], rates[k]) >= 0);
+      CHECK(active_warps(both[k], rates[k]) <= active_warps(both[k], rates[k] / 2) + 1e-9);
+      MixedKernel fewer = both[k];
+      fewer.warps /= 2;
+      CHECK(mixed_rates(std::span(&fewer, 1), 1)[0] <= alone * (1 + 1e-9));
+      issued += rates[k];
+    }
+    CHECK(issued <= 1 + 1e-6);
+    for (std::size_t pipe = 0; pipe < 3; ++pipe) {
+      double busy = 0;
+      for (std::size_t k = 0; k < 2; ++k)
+        busy += rates[k] * both[k].pipes[pipe].share * both[k].pipes[pipe].interval;
+      CHECK(busy <= 1 + 1e-6);
+    }
+  }
 }
 
 TEST_CASE("Kernels beside each other keep to each pipe and to the issue") {

@@ -49,6 +49,9 @@ export interface CorunKernel {
   estimate?: number;
   alone_us: Trials;
   beside_us: Trials;
+  /** How often it ran until all had ended once. */
+  laps: number;
+  repeats_part?: boolean;
   busy_alone: ByResource;
 }
 export interface CorunTrials {

@@ -43,8 +43,8 @@ const pair: CorunTrials = {
   schema: "warplens-corun/1", method: "trial", gpu: "a100", division: "blocks", policy: "icmt_even", what_if: { kernels_in_turn: true, own_queues: true, front_end: 2 },
   trials: 4, over_sequential: trials(0.75), speed_up: trials(1.25), busy: { dram: 0.95, l2_slices: 0.5 },
   kernels: [
-    { name: "stencil(float const*, float*)", sms: 108, max_per_sm: 4, slow_down: trials(1.5), estimate: 1.3, alone_us: trials(100), beside_us: trials(150), busy_alone: { dram: 0.5 } },
-    { name: "walk(node*)", sms: 108, max_per_sm: 6, slow_down: trials(2.2), estimate: 2.4, alone_us: trials(40), beside_us: trials(88), busy_alone: { dram: 0.4, issue: 0.3 } },
+    { name: "stencil(float const*, float*)", sms: 108, max_per_sm: 4, slow_down: trials(1.5), estimate: 1.3, alone_us: trials(100), beside_us: trials(150), laps: 1, busy_alone: { dram: 0.5 } },
+    { name: "walk(node*)", sms: 108, max_per_sm: 6, slow_down: trials(2.2), estimate: 2.4, alone_us: trials(40), beside_us: trials(88), laps: 1.75, busy_alone: { dram: 0.4, issue: 0.3 } },
   ],
   contention: ["DRAM: busy 95 % of the time together, 50 and 40 % alone"],
   timeline: {

@@ -9,6 +9,8 @@
 #include "runtime/host/kernel_name.h"
 #include "runtime/host/own_thread.h"
 #include "runtime/host/recorder.h"
+#include "runtime/host/trace_file.h"
+#include "support/display_name.h"
 #include "support/hash.h"
 
 #include <algorithm>
@@ -32,7 +34,7 @@ class CountingSink : public WarpAccessSink {
 public:
   CountingSink(std::uint64_t block, SnapshotWindows::Role role, SnapshotWindows& windows)
       : block_(block), role_(role), windows_(windows) {}
-  ~CountingSink() override { windows_.ended(block_, role_, work_); }
+  ~CountingSink() override { windows_.ended(block_, role_, work_, records_); }
   void access(std::uint32_t, const ring::Line& line) override { count(line); }
   bool is_recorded() const override { return role_ == SnapshotWindows::Role::recorded; }
 
@@ -50,8 +52,11 @@ protected:
       last = of_lane;
     }
   }
+  /// Counts a record for the trace; returns false if the block has more than are wanted.
+  bool count_record() { return ++records_ <= windows_.max_records(); }
 
 private:
+  std::uint64_t records_ = 0;
   std::uint64_t block_;
   SnapshotWindows::Role role_;
   SnapshotWindows& windows_;
@@ -69,6 +74,8 @@ public:
   ~RingSink() override { ring::leave(buffer_, threads_); }
   void access(std::uint32_t warp, const ring::Line& line) override {
     count(line);
+    if (!count_record())
+      return;
     while (ring::is_full(buffer_, warp))
       runtime::Recorder::instance().drain_rings(buffer_->index);
     ring::push(buffer_, warp, line);
@@ -180,12 +187,17 @@ LaunchResult run_all_blocks(const KernelRecord& kernel, const trace::Dim3& grid_
     if (execution)
       execution->end();
     recorder.end_launch({.launch = launch.id,
-                         .complete = result.status == BlockStatus::ok,
+                         .complete = result.status == BlockStatus::ok && !windows.has_part_of_block(),
                          .executed_accesses = result.executed_accesses,
                          .probed_accesses = result.probed_accesses,
                          .blocks = windows.first_blocks(),
                          .windows = windows.further_windows(),
                          .work = windows.of_launch()});
+    if (windows.is_cut())
+      runtime::warn(fmt::format("the snapshot of {} ends after {} of its {} blocks, at {} warp accesses "
+                                "(WARPLENS_SNAPSHOT_ACCESSES sets the limit)",
+                                display_name(launch.kernel), windows.first_blocks(), grid_dim.count(),
+                                windows.max_records()));
   } else if (recorder.enabled()) {
     SnapshotWindows windows(grid_dim.count());
     result = run_traced(grid, nullptr, windows, false, nullptr);

@@ -50,17 +50,10 @@ bool SnapshotWindows::Window::admits(std::uint64_t block) {
   return false;
 }
 
-/// Only blocks without a gap before them count: the rest of the window may yet be cut off.
-void SnapshotWindows::Window::add(std::uint64_t block, const trace::LaunchWork& of_block) {
-  ended.emplace(block - first, of_block);
-  for (auto next = ended.begin(); next != ended.end() && next->first == work.blocks; next = ended.erase(next))
-    work.add(next->second);
-  is_full = work.accesses >= double(enough_accesses);
-}
-
 SnapshotWindows::SnapshotWindows(std::uint64_t blocks, const runtime::SnapshotGoal& goal)
     : blocks_(blocks), goal_(goal), is_recorded_(true) {
-  windows_.push_back({0, std::min(blocks, goal.max_blocks), goal.min_blocks, goal.enough_accesses});
+  windows_.push_back(
+      {0, std::min(blocks, goal.max_blocks), goal.min_blocks, goal.enough_accesses, goal.max_records});
 }
 
 SnapshotWindows::SnapshotWindows(std::uint64_t blocks) : blocks_(blocks), is_recorded_(false) {
@@ -139,7 +132,8 @@ void SnapshotWindows::decide(Part& part, std::uint64_t block) {
     return;
   }
   part.state = Part::Window::open;
-  windows_.push_back({block, part.end, min_of_window(goal_), goal_.enough_accesses / (part_count_ + 1)});
+  windows_.push_back({block, part.end, min_of_window(goal_), goal_.enough_accesses / (part_count_ + 1),
+                      goal_.max_records / (part_count_ + 1)});
   scouts_ = {};
 }
 
@@ -153,7 +147,8 @@ bool SnapshotWindows::scouts_differ() const {
          is_other(scouts_.lines, scouts_.lines_squared, count, recorded.lines / blocks);
 }
 
-void SnapshotWindows::ended(std::uint64_t block, Role role, const trace::LaunchWork& work) {
+void SnapshotWindows::ended(std::uint64_t block, Role role, const trace::LaunchWork& work,
+                            std::uint64_t records) {
   const std::lock_guard lock(mutex_);
   if (role == Role::counted) {
     scouts_.add(work);
@@ -161,9 +156,28 @@ void SnapshotWindows::ended(std::uint64_t block, Role role, const trace::LaunchW
     return;
   }
   const auto window = std::ranges::upper_bound(windows_, block, {}, &Window::first) - 1;
-  window->add(block, work);
-  if (window == windows_.begin())
-    first_is_full_.store(window->is_full, std::memory_order_release);
+  window->ended.emplace(block - window->first, Ended{work, records});
+  add_ended(*window);
+  first_is_full_.store(windows_.front().is_full || windows_.front().is_cut, std::memory_order_release);
+}
+
+/// Adds the blocks that have no gap before them: the rest of the window may yet be cut off. Where the limit
+/// of records ends a window follows from these blocks alone, however many cores there are.
+void SnapshotWindows::add_ended(Window& window) {
+  auto next = window.ended.begin();
+  for (; !window.is_cut && next != window.ended.end() && next->first == window.work.blocks; ++next) {
+    const bool is_too_long = next->second.records > goal_.max_records;
+    has_part_of_block_ |= is_too_long && window.first + next->first == 0;
+    window.records += next->second.records;
+    if (!is_too_long || has_part_of_block_)
+      window.work.add(next->second.work);
+    if (window.records < window.max_records)
+      continue;
+    window.is_cut = window.first + window.work.blocks < window.end;
+    window.end = std::min(window.end, window.first + window.work.blocks);
+  }
+  window.ended.erase(window.ended.begin(), next);
+  window.is_full = window.work.accesses >= double(window.enough_accesses);
 }
 
 std::uint64_t SnapshotWindows::first_blocks() const {
@@ -185,6 +199,16 @@ std::vector<trace::BlockWindow> SnapshotWindows::further_windows() {
   }
   std::ranges::reverse(windows);
   return windows;
+}
+
+bool SnapshotWindows::is_cut() const {
+  const std::lock_guard lock(mutex_);
+  return has_part_of_block_ || std::ranges::any_of(windows_, &Window::is_cut);
+}
+
+bool SnapshotWindows::has_part_of_block() const {
+  const std::lock_guard lock(mutex_);
+  return has_part_of_block_;
 }
 
 trace::LaunchWork SnapshotWindows::of_launch() const {

@@ -31,8 +31,10 @@ public:
 
   /// Returns what the block, which is about to run, is needed for.
   Role admit(std::uint64_t block);
-  /// Records that an admitted block has ended, and what it did.
-  void ended(std::uint64_t block, Role role, const trace::LaunchWork& work);
+  /// Records that an admitted block has ended, what it did, and how many records the trace has of it, or
+  /// would have: no more than max_records() are wanted.
+  void ended(std::uint64_t block, Role role, const trace::LaunchWork& work, std::uint64_t records = 0);
+  std::uint64_t max_records() const { return goal_.max_records; }
 
   // For use after the launch:
 
@@ -42,6 +44,10 @@ public:
   std::vector<trace::BlockWindow> further_windows();
   /// Returns an estimate of the whole launch's work.
   trace::LaunchWork of_launch() const;
+  /// Returns whether the limit of records ended a window before its goal.
+  bool is_cut() const;
+  /// Returns whether the first block alone has more records than the limit: only a part of it was recorded.
+  bool has_part_of_block() const;
 
 private:
   /// Sums over blocks.
@@ -51,15 +57,20 @@ private:
     void add(const trace::LaunchWork& work);
     void add(const Work& other);
   };
+  struct Ended {
+    trace::LaunchWork work;
+    std::uint64_t records = 0;
+  };
   /// A run of blocks that is recorded until it has enough blocks and accesses.
   struct Window {
     std::uint64_t first = 0, end = 0; ///< `end`: the first block that is left out
-    std::uint64_t min_blocks = 0, enough_accesses = 0;
+    std::uint64_t min_blocks = 0, enough_accesses = 0, max_records = 0;
     bool is_full = false;
-    Work work{};                                        ///< of the blocks that have ended, without a gap
-    std::map<std::uint64_t, trace::LaunchWork> ended{}; ///< behind a gap, by number
+    bool is_cut = false; ///< by max_records, before its end
+    std::uint64_t records = 0;
+    Work work{};                            ///< and `records`: of the blocks that have ended, without a gap
+    std::map<std::uint64_t, Ended> ended{}; ///< behind a gap, by number
     bool admits(std::uint64_t block);
-    void add(std::uint64_t block, const trace::LaunchWork& work);
     std::uint64_t blocks() const { return end - first; }
   };
   /// A part of the grid behind the first blocks, with a place for a window in its middle.
@@ -75,6 +86,7 @@ private:
   bool is_scout(const Part& part, std::uint64_t block) const;
   bool may_be_recorded(const Part& part, std::uint64_t block) const;
   void decide(Part& part, std::uint64_t block);
+  void add_ended(Window& window);
   bool scouts_differ() const;
 
   const std::uint64_t blocks_;
@@ -88,6 +100,7 @@ private:
 
   mutable std::mutex mutex_; ///< guards all below, and the above until it is planned
   std::vector<Window> windows_;
+  bool has_part_of_block_ = false;
   Work scouts_; ///< since the last window that was recorded
   Work all_scouts_;
 };

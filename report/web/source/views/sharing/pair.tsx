@@ -4,7 +4,7 @@ import { resourceNames } from "../../charts/resource_bars";
 import { LinePlot, type Series } from "../../charts/line_plot";
 import { RatioBar } from "../../charts/ratio_bar";
 import { timeAxis } from "../../charts/time_axis";
-import { duration } from "../../format";
+import { duration, signed } from "../../format";
 import { resources } from "../../result";
 import type { CorunKernel, CorunTrials, PairTimeline } from "../../sharing";
 
@@ -40,7 +40,10 @@ export function Pair({ report }: { report: CorunTrials }) {
             ))}
           </tbody>
         </table>
-        <p>All together take <b>{(100 * report.over_sequential.mean).toFixed(0)} %</b> of the time of one after the other.</p>
+        <p>
+          <b>{gain(report.speed_up.mean - 1)}</b> over one after the other, for the work until each had ended: {report.kernels.map((kernel) => kernel.laps.toFixed(2)).join(" and ")} launches.
+        </p>
+        {report.kernels.filter((kernel) => kernel.repeats_part).map((kernel) => <p key={kernel.name}>{kernel.name} repeats a part of its launch, which the L2 holds: it hits there more often than further blocks would.</p>)}
         {report.contention.length > 0 && <ul aria-label="What they fight for">{report.contention.map((one) => <li key={one}>They fight for {one}.</li>)}</ul>}
       </section>
       <Busy report={report} />
@@ -48,6 +51,8 @@ export function Pair({ report }: { report: CorunTrials }) {
     </>
   );
 }
+
+const gain = (share: number) => signed(`${(100 * share).toFixed(1)} %`, share);
 
 /** Resources that are busy for less than this share everywhere are left out. */
 const notable = 0.02;
