@@ -203,8 +203,8 @@ struct CodeTable {
   std::vector<Position> positions;
 };
 
-/// Returns the table's kernel of this name; compilers prefix those of a file's own under -rdc. Null if there is
-/// none.
+/// Returns the table's kernel of this name; compilers prefix those of a file's own under -rdc. Null if there
+/// is none.
 inline const Kernel* find_kernel(const CodeTable& table, std::string_view symbol) {
   for (const Kernel& kernel : table.kernels)
     if (kernel.name == symbol || (kernel.name.starts_with("__nv_static_") && kernel.name.ends_with(symbol)))

@@ -1,5 +1,5 @@
-// Lets NVIDIA's assembler make machine code of the program's PTX for the GPUs that `warplens run` names, which
-// were not known when the program was built.
+// Lets NVIDIA's assembler make machine code of the program's PTX for the GPUs that `warplens run` names,
+// which were not known when the program was built.
 #pragma once
 
 #include "runtime/abi/abi.h"
