@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cxxabi.h>
-#include <dlfcn.h>
 #include <iterator>
 #include <map>
 #include <memory>
@@ -169,11 +168,6 @@ std::vector<trace::MachineCode> machine_code_of(Tables& all, const Kernel& kerne
 }
 
 } // namespace
-
-const void* library_of(const void* address) {
-  dl_find_object found;
-  return _dl_find_object(const_cast<void*>(address), &found) == 0 ? found.dlfo_map_start : nullptr;
-}
 
 std::string demangle(const std::string& symbol) {
   return display_name(full_name(symbol));

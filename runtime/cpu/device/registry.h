@@ -4,6 +4,7 @@
 #pragma once
 
 #include "runtime/abi/abi.h"
+#include "runtime/cpu/device/loaded_library.h"
 #include "trace/records.h"
 
 #include <string>
@@ -46,11 +47,6 @@ const VariableRecord* variable_at(const void* address);
 /// several files.
 void register_host_kernel(const void* host_function, const char* symbol, const char* module);
 void register_host_variable(const void* host_variable, const char* symbol, const char* module);
-
-/// Returns where the program or library lies that the address belongs to; null if it belongs to none. Unlike
-/// dladdr it takes no lock: a thread that loads or unloads a library holds the loader's while it waits for
-/// ours.
-const void* library_of(const void* address);
 
 /// Forgets the kernels and variables of a library that is being unloaded. The program's own stay, since other
 /// destructors may still launch: returns false.

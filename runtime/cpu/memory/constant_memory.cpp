@@ -2,7 +2,7 @@
 
 #include "runtime/abi/abi.h"
 #include "runtime/cpu/device/held_lock.h"
-#include "runtime/cpu/device/registry.h"
+#include "runtime/cpu/device/loaded_library.h"
 
 #include <algorithm>
 #include <mutex>
