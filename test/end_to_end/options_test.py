@@ -308,13 +308,13 @@ COMMANDS |= {
 --signed         |                              | --signed
 --seed           |                              | --seed 2
 """),
-    "power": ("power result.json {}", """
---gpu            |                              | --gpu v100
---format         | --gpu v100                   | --format json
--o --output      | --gpu v100                   | -o out
+    "power": ("power v100.json {}", """
+--gpu            |                              | --gpu a100
+--format         |                              | --format json
+-o --output      |                              | -o out
 --train          |                              | --train powers.csv
 --prior          | --train powers.csv           | --prior prior.csv
---source         | --train powers.csv           | --source here
+--source         | --train powers.csv --prior prior.csv | --source here
 """),
     "calibrate": ("calibrate [--from curves] [--quiet] {}", QUIET + """
 -o --output      |                              | -o other.toml
@@ -383,6 +383,7 @@ class Options(unittest.TestCase):
         shutil.rmtree(kept)
         (cls.folder / "growing.cu").write_text(GROWING)
         for command in ("model trace --trials 2 --quiet -o slower.json --sm-clock 700",
+                        "model trace --trials 2 --quiet --format json -o v100.json --gpu v100",
                         "profile program.cu --backend cpu --trace changed --nvcc -DSIZE=131072 --trials 2 -o report --run none",
                         "sweep growing.cu --backend cpu --trials 2 --run {n} --vary n=8:32:8 -o runs"):
             done = cls.warplens(command)
@@ -404,7 +405,8 @@ class Options(unittest.TestCase):
                 for name, factor in (("scale", 1), ("strided", 8), ("strided", 9))))
         (cls.folder / "groups.toml").write_text('[[rule]]\npattern = ".*"\nresource = "MINE"\n')
         (cls.folder / "powers.csv").write_text("kernel,watts\ngather,150\nneighbours,90\n")
-        (cls.folder / "prior.csv").write_text("term,value,deviation\nsm_w,0,1e-9\n")
+        energies = re.findall(r"^(\w+_(?:w|pj)) = { value = ([0-9.e-]+)", (PROJECT / "model/gpu/gpus/v100.toml").read_text(), re.MULTILINE)
+        (cls.folder / "prior.csv").write_text("term,value,deviation\n" + "".join(f"{term},{value},{float(value) / 10}\n" for term, value in energies))
         (cls.folder / "curves").mkdir()
         (cls.folder / "curves/device.csv").write_text("property,value\n" + "".join(f"{key},{value}\n" for key, value in A100.items()))
         chase = (PROJECT / "test/model/reference/a100.csv").read_text().splitlines()

@@ -214,5 +214,5 @@ L: st.global.u32 [%d], 7; ret; }
   const Outcome outcome = run(program, "k", {1}, {1}, Parameters() << out << yes);
   CHECK(outcome.kind == Outcome::Kind::refused);
   CHECK(outcome.instruction == kernel.unsupported().front().index);
-  CHECK(outcome.reason.starts_with("? 0x"));
+  CHECK(outcome.reason.find(" 0x") != std::string::npos); // its bits
 }

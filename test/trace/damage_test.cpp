@@ -141,11 +141,11 @@ TEST_CASE("a file that is no trace is distinguished from a damaged or newer one"
         path.string() + " is not a Warplens trace: its first bytes are not a trace's");
   write_sample(path);
   FileBytes newer = file_bytes(path);
-  newer[8] = 13;
+  newer[8] = 14;
   write_file(path, newer);
   CHECK(read_whole(path).error.find("has format version 14, this warplens reads up to 13") !=
         std::string::npos);
-  newer[8] = 11;
+  newer[8] = 12;
   write_file(path, newer);
   CHECK(read_whole(path).error.find("has format version 12, this warplens reads 13: record it again") !=
         std::string::npos);
