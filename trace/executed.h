@@ -1,5 +1,5 @@
-// What the warps of a launch executed in one of its kernel's machine codes, instruction by instruction: the
-// record, and its encoding into the payload of a chunk, which is self-contained.
+// Records what the warps of a launch executed in one of its kernel's machine codes, instruction by
+// instruction, and encodes it into the payload of a chunk, which is self-contained.
 #pragma once
 
 #include "support/expected.h"

@@ -8,7 +8,6 @@
 #include "sass/instruction_traits.h"
 
 #include <algorithm>
-#include <map>
 #include <string>
 
 namespace warplens::model {
@@ -57,13 +56,13 @@ Expected<ExecutedSnapshot> decode_executed(const trace::AccessSource& trace, con
   code.architecture = table->architecture;
   code.kernel = *kernel;
   find_source_lines(*table, files_of(trace.sites()), code);
-  TRY_LET(paths, ExecutedPaths::create(*kernel, execution.sections));
+  ExecutedPaths paths(*kernel, execution.sections);
   ExecutedSites sites(trace.sites(), *table, code);
   const Blocks blocks(windows);
 
   bool fits = true;
   const auto index_of = [&](const trace::WarpAccess& access) {
-    const std::uint32_t index = paths->index_of(access.site & ~std::uint32_t{0});
+    const std::uint32_t index = paths.index_of(access.site & ~std::uint32_t{0});
     const bool is_known = index != sass::none && ((access.site & trace::is_operand) != 0 ||
                                                   can_have_slot(kernel->instructions[index]));
     return is_known ? index : sass::none;
@@ -72,7 +71,7 @@ Expected<ExecutedSnapshot> decode_executed(const trace::AccessSource& trace, con
       launch.id, machine_code.capability,
       [&](std::uint64_t block, std::uint32_t warp, std::span<const trace::ExecutedRun> runs) {
         if (blocks.contains(block))
-          fits &= paths->add_runs(block, warp, runs);
+          fits &= paths.add_runs(block, warp, runs);
       },
       [&](std::uint64_t block, std::uint32_t warp, const trace::WarpAccess& access) {
         const std::uint32_t index = index_of(access);
@@ -80,7 +79,7 @@ Expected<ExecutedSnapshot> decode_executed(const trace::AccessSource& trace, con
           return;
         sites.note(index, access);
         if ((access.site & trace::stores_copy) == 0)
-          paths->add_access(
+          paths.add_access(
               block, warp,
               {index, (access.site & trace::continues_access) != 0, (access.site & trace::is_operand) != 0});
         if (blocks.samples(block))
@@ -99,9 +98,9 @@ Expected<ExecutedSnapshot> decode_executed(const trace::AccessSource& trace, con
   ExecutedSnapshot result;
   result.sites = sites.choose();
 
-  TRY(paths->finish(code));
+  TRY(paths.finish(code));
   SnapshotBuilder builder(result.sites, launch, windows, rules, Accesses::executed);
-  for (const auto& [place, path] : paths->path_of())
+  for (const auto& [place, path] : paths.path_of())
     builder.keep(place.first, place.second);
   Expected<void> first_failure;
   TRY(trace.for_each_executed(
@@ -118,7 +117,7 @@ Expected<ExecutedSnapshot> decode_executed(const trace::AccessSource& trace, con
   const auto end = trace.end_of(launch.id);
   result.snapshot = std::move(builder).finish(end && end->complete);
   for (Warp& warp : result.snapshot.warps)
-    warp.path = paths->path_of().at({warp.block, warp.warp});
+    warp.path = paths.path_of().at({warp.block, warp.warp});
   result.snapshot.code = std::make_shared<const Code>(std::move(code));
   return result;
 }

@@ -1,28 +1,23 @@
 #include "model/snapshot/executed_paths.h"
 
 #include <algorithm>
-#include <bit>
-#include <set>
 
 namespace warplens::model {
 
-Expected<ExecutedPaths> ExecutedPaths::create(const sass::Kernel& kernel,
-                                              const std::vector<trace::Execution::Section>& sections) {
-  ExecutedPaths paths;
+ExecutedPaths::ExecutedPaths(const sass::Kernel& kernel,
+                             const std::vector<trace::Execution::Section>& sections)
+    : makes_access_(kernel.instructions.size()), is_split_(kernel.instructions.size()) {
   for (const trace::Execution::Section& section : sections) {
     const auto function = std::ranges::find_if(kernel.functions, [&](const sass::Function& candidate) {
       return candidate.name == section.name && kernel.instructions[candidate.begin].address == 0;
     });
-    paths.index_of_.resize(std::max<std::size_t>(paths.index_of_.size(), section.end), sass::none);
+    index_of_.resize(std::max<std::size_t>(index_of_.size(), section.end), sass::none);
     if (function == kernel.functions.end())
       continue; // a function that the kernel need not call
     for (std::uint32_t i = 0;
          i < section.end - section.begin && function->begin + i < kernel.instructions.size(); ++i)
-      paths.index_of_[section.begin + i] = function->begin + i;
+      index_of_[section.begin + i] = function->begin + i;
   }
-  paths.makes_access_.resize(kernel.instructions.size());
-  paths.is_split_.resize(kernel.instructions.size());
-  return paths;
 }
 
 bool ExecutedPaths::add_runs(std::uint64_t block, std::uint32_t warp,
@@ -36,11 +31,8 @@ bool ExecutedPaths::add_runs(std::uint64_t block, std::uint32_t warp,
     run.first = first;
   }
   const auto [found, is_new] = known_.emplace(std::move(own), std::uint32_t(pieces_.size()));
-  if (is_new) {
+  if (is_new)
     pieces_.push_back(&found->first);
-    piece_uses_.push_back(0);
-  }
-  ++piece_uses_[found->second];
   warps_[{block, warp}].pieces.push_back(found->second);
   return true;
 }
@@ -152,17 +144,6 @@ Expected<void> ExecutedPaths::finish(Code& code) {
     warp.made = {};
   }
   return {};
-}
-
-std::vector<ExecutedPaths::Executions> ExecutedPaths::executions(std::size_t instructions) const {
-  std::vector<Executions> counts(instructions);
-  for (std::size_t piece = 0; piece < pieces_.size(); ++piece)
-    for (const trace::ExecutedRun& run : *pieces_[piece])
-      for (std::uint32_t i = run.first; i < run.first + run.count; ++i) {
-        counts[i].warps += piece_uses_[piece];
-        counts[i].lanes += piece_uses_[piece] * unsigned(std::popcount(run.lanes));
-      }
-  return counts;
 }
 
 } // namespace warplens::model

@@ -23,10 +23,8 @@ struct MadeAccess {
 
 class ExecutedPaths {
 public:
-  /// `sections`: by whose numbers the runs tell instructions. The error names a function that the code table
-  /// lacks.
-  static Expected<ExecutedPaths> create(const sass::Kernel& kernel,
-                                        const std::vector<trace::Execution::Section>& sections);
+  /// `sections`: by whose numbers the runs tell instructions.
+  ExecutedPaths(const sass::Kernel& kernel, const std::vector<trace::Execution::Section>& sections);
 
   /// Returns the index in the code table of an instruction by its number; sass::none: there is none.
   std::uint32_t index_of(std::uint64_t number) const {
@@ -44,11 +42,6 @@ public:
 
   /// The warps that executed anything, by block and warp, with their paths.
   const std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint32_t>& path_of() const { return path_of_; }
-  /// Returns for each instruction how many warps executed it, and how many lanes were active, over all.
-  struct Executions {
-    std::uint64_t warps = 0, lanes = 0;
-  };
-  std::vector<Executions> executions(std::size_t instructions) const;
 
 private:
   struct OfWarp {
@@ -65,7 +58,6 @@ private:
   std::vector<std::uint32_t> index_of_;
   std::map<Runs, std::uint32_t> known_;
   std::vector<const Runs*> pieces_;
-  std::vector<std::uint64_t> piece_uses_;
   std::map<std::pair<std::uint64_t, std::uint32_t>, OfWarp> warps_;
   std::vector<std::uint8_t> makes_access_; ///< by instruction
   std::vector<std::uint8_t> is_split_;     ///< by instruction: its access is of several parts

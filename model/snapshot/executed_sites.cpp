@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
 #include <fmt/format.h>
 
 namespace warplens::model {
@@ -130,7 +129,8 @@ std::vector<std::uint32_t> ExecutedSites::candidates_of(std::uint32_t instructio
   return found;
 }
 
-std::uint32_t ExecutedSites::add_site(std::uint32_t instruction, const Key& key, const Instruction& of) {
+std::uint32_t ExecutedSites::add_site(const Key& key, const Instruction& of) {
+  const std::uint32_t instruction = key.instruction;
   const sass::Instruction& code = code_.kernel.instructions[instruction];
   SourceLine line;
   for (std::uint32_t i = instruction + 1; i-- > 0 && line.line == 0;) // the closest one before it
@@ -167,7 +167,7 @@ std::vector<Site> ExecutedSites::choose() {
   for (auto& [key, instruction] : instructions_) {
     const std::vector<std::uint32_t> candidates = candidates_of(key.instruction, key.use, instruction.memory);
     if (candidates.empty()) {
-      instruction.site = add_site(key.instruction, key, instruction);
+      instruction.site = add_site(key, instruction);
       continue;
     }
     std::size_t most = 0;

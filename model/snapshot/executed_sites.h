@@ -53,7 +53,6 @@ private:
   struct Instruction {
     Memory memory = Memory::global;
     std::uint16_t bytes = 0;
-    std::vector<std::uint32_t> candidates; ///< sites
     std::vector<std::uint64_t> signatures; ///< of accesses in sampled warps
     std::uint32_t site = 0;
   };
@@ -64,7 +63,7 @@ private:
   static std::uint64_t signature(std::uint64_t block, std::uint32_t warp, const trace::WarpAccess& access);
   bool accepts(std::uint32_t site, Memory memory) const;
   std::vector<std::uint32_t> candidates_of(std::uint32_t instruction, Use use, Memory memory) const;
-  std::uint32_t add_site(std::uint32_t instruction, const Key& key, const Instruction& of);
+  std::uint32_t add_site(const Key& key, const Instruction& of);
 
   const std::vector<Site>& sites_;
   const sass::CodeTable& table_;

@@ -184,8 +184,7 @@ void SnapshotBuilder::put_mark(Warp& warp, std::uint32_t site, const trace::Warp
 
 Snapshot SnapshotBuilder::finish(bool all_seen) && {
   for (Stream& stream : streams_)
-    if (accesses_ != Accesses::executed)
-      order_.finish(stream.order, stream.warp);
+    order_.finish(stream.order, stream.warp);
   Snapshot snapshot;
   const PageNumbers::InOrder pages = std::move(coalescer_).finish(snapshot);
   for (const trace::BlockWindow& window : windows_)

@@ -63,11 +63,11 @@ private:
   SiteIndex site_index_;
   AccessCoalescer coalescer_;
   IssueOrder order_;
-  std::vector<SiteSummary> summaries_; ///< by index into the trace's sites
-  /// With Accesses::executed: what is stored at sites that load as well; an update counts once.
-  std::map<std::uint32_t, SiteSummary> stores_of_updates_;
+  std::vector<SiteSummary> summaries_;        ///< by index into the trace's sites
   std::vector<LanePatternCounter> patterns_;  ///< likewise
   std::vector<TypicalRequestFinder> typical_; ///< likewise
+  /// The stores at sites that load as well, by site, with Accesses::executed: an update counts once.
+  std::map<std::uint32_t, SiteSummary> stores_of_updates_;
   std::unordered_map<std::uint64_t, std::uint32_t> stream_index_;
   std::vector<Stream> streams_;
   std::uint64_t last_stream_key_ = ~std::uint64_t{0}; ///< a warp's accesses come in runs

@@ -29,7 +29,7 @@ public:
   static std::unique_ptr<MachineExecution> begin(const LaunchToExecute& launch);
   ~MachineExecution();
 
-  /// What was executed of a block; its destructor, after the program's own block has ended, compares.
+  /// The execution of a block; its destructor, after the program's own block has ended, compares.
   class OfBlock;
   struct EndOfBlock {
     void operator()(OfBlock* block) const;
