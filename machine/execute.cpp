@@ -74,6 +74,9 @@ private:
           if constexpr (is_observed)
             observe(warp, *o, lanes);
           o->handler(warp, *o, lanes);
+          if constexpr (is_observed)
+            if (can_poll(*o->operands))
+              tell_answer(warp, *o, lanes);
           if (!warp.is_stopped)
             continue;
         }
@@ -149,6 +152,29 @@ private:
     access.space = sass::Space::shared;
     access.is_store = access.stores_copy = true;
     launch_.sink->on_access(id, access);
+  }
+
+  static bool can_poll(const Operands& x) {
+    return (x.opcode == Opcode::load && x.is_strong) ||
+           ((x.opcode == Opcode::atom || x.opcode == Opcode::atom_cas) && x.has_return);
+  }
+
+  void tell_answer(Warp& warp, const Operation& o, Mask lanes) {
+    std::array<std::uint64_t, lane_count> addresses;
+    compute_addresses(warp, o, addresses);
+    std::uint64_t answer = lanes;
+    const auto mix = [&](std::uint64_t number) {
+      answer = (answer ^ number) * 0x9e3779b97f4a7c15;
+      answer ^= answer >> 32;
+    };
+    const std::uint32_t words = std::max(o.operands->bytes / 4u, 1u);
+    for (Mask left = lanes; left != 0; left &= left - 1) {
+      const std::uint32_t lane = first_lane(left);
+      mix(addresses[lane]);
+      for (std::uint32_t word = 0; word < words; ++word)
+        mix(warp.destination(o)[word * lane_count + lane]);
+    }
+    launch_.sink->on_answer({warp.block->index, warp.index}, warp.pc, warp.active, answer);
   }
 
   /// Loads from the banks of parameters and literals are operands, not accesses to memory of the program's.

@@ -42,6 +42,10 @@ public:
   /// A warp has executed `count` instructions, one after the other, with these lanes active.
   virtual void on_run(WarpId warp, std::uint32_t first, std::uint32_t count, Mask active) = 0;
   virtual void on_access(WarpId warp, const Access& access) = 0;
+  /// The access before, a load that others may write meanwhile or an atomic operation, has returned its
+  /// result: `answer` is a hash of its addresses and of that.
+  virtual void on_answer(WarpId /*warp*/, std::uint32_t /*instruction*/, Mask /*active*/,
+                         std::uint64_t /*answer*/) {}
   /// Lanes of a warp arrive at a barrier of their block by this instruction, the last of the run before.
   virtual void on_barrier(WarpId /*warp*/, std::uint32_t /*instruction*/, Mask /*lanes*/) {}
 };

@@ -10,6 +10,7 @@
 #include "model/run_trials.h"
 #include "model/share_kernels.h"
 #include "model/sharing_profile.h"
+#include "model/snapshot/follow_code.h"
 #include "result/headroom.h"
 #include "result/no_time.h"
 
@@ -83,6 +84,18 @@ void put_events(KernelResult& result, std::span<const TrialCounts> trials, const
       line.work = found->second;
 }
 
+/// Sets how the code was executed beside the program, or why its warps' ways are inferred. `execution`: null
+/// if there is none for this code.
+void put_execution(ExecutedCode& executed, const trace::Execution* execution) {
+  if (execution == nullptr)
+    executed.inferred = "the trace has no execution of this code";
+  else if (!execution->is_complete())
+    executed.inferred = execution->failure;
+  else
+    executed.execution = {execution->blocks, execution->words, execution->different_words,
+                          execution->different_atomics, execution->largest_difference};
+}
+
 /// Builds the scale model where the options want a first answer, and sets how many trials it has: as many as
 /// an interval needs, or as there is time for.
 Expected<std::optional<ScaleModel>> scale_model(const DecodedLaunch& launch, const Gpu& gpu,
@@ -113,6 +126,31 @@ std::string why_time_is_unknown(const Snapshot& snapshot, bool is_complete, cons
              ? fmt::format("the snapshot was cut after {} of {} blocks, and {} run at once",
                            snapshot.blocks_seen, launch.grid.count(), at_once)
              : "";
+}
+
+/// Returns why what the warps executed would be a guess; empty if it was executed, or follows from accesses
+/// all of which are known. `end`: of the launch; null: not known.
+std::string why_way_is_unknown(const DecodedLaunch& decoded, const trace::LaunchEnd* end) {
+  constexpr double nearly_all = 0.9995;
+  const trace::Execution* const execution = decoded.execution();
+  if (execution != nullptr && execution->is_complete())
+    return {};
+  const bool was_tried = execution != nullptr;
+  const double probed = end == nullptr || end->executed_accesses == 0
+                            ? 1
+                            : double(end->probed_accesses) / double(end->executed_accesses);
+  const double matched = decoded.snapshot().code ? decoded.snapshot().code->matched : 0;
+  std::string why;
+  if (probed < (was_tried ? nearly_all : min_followed_share))
+    why = fmt::format("{:.3g} % of its accesses have no probe", 100 * (1 - probed));
+  else if (was_tried && !decoded.code_unknown().empty())
+    why = decoded.code_unknown();
+  else if (was_tried && matched < nearly_all)
+    why = fmt::format("{:.3g} % of its accesses are not found in the code", 100 * (1 - matched));
+  if (!why.empty())
+    why += was_tried ? fmt::format(", and its machine code was not executed: {}", execution->failure)
+                     : ", and the trace has no execution of its machine code";
+  return why;
 }
 
 /// Withholds a time that is less than the work of the launch takes at the least: one of the two is wrong.
@@ -153,20 +191,17 @@ Expected<KernelResult> evaluate_on(const Gpu& gpu, DecodedLaunch& decoded, const
   }
   kernel->l2_start = before.start;
   kernel->code_unknown = decoded.code_unknown();
-  if (const trace::Execution* const execution = decoded.execution();
-      kernel->executed && execution != nullptr) {
-    if (execution->is_complete())
-      kernel->executed->execution = {execution->blocks, execution->words, execution->different_words,
-                                     execution->different_atomics, execution->largest_difference};
-    else
-      kernel->executed->inferred = execution->failure;
-  }
   const auto end = trace.end_of(part.id);
+  if (kernel->executed && !options.infers_ways)
+    put_execution(*kernel->executed, decoded.execution());
   kernel->snapshot.complete = end && end->complete;
   TRY_LET(occupied, occupancy(gpu, part));
   if (std::string why =
           why_time_is_unknown(decoded.snapshot(), kernel->snapshot.complete, part, *occupied, gpu);
       kernel->time && !why.empty())
+    withhold_time(*kernel, std::move(why));
+  if (std::string why = why_way_is_unknown(decoded, end ? &*end : nullptr);
+      kernel->time && !options.infers_ways && !why.empty())
     withhold_time(*kernel, std::move(why));
   check_against_roofline(*kernel);
   if (!kernel->snapshot.complete)

@@ -8,6 +8,7 @@
 #include "report/verdict.h"
 #include "result/json_node.h"
 #include "result/names.h"
+#include "result/metrics.h"
 #include "result/no_time.h"
 #include "support/display_name.h"
 
@@ -155,7 +156,7 @@ std::vector<std::string> not_modelled(const Result& result) {
     add("what came after the trace ended, early");
   if (!result.executed_accesses_probed)
     add("accesses without a probe: how many there are is not known");
-  else if (*result.executed_accesses_probed < 1)
+  else if (*result.executed_accesses_probed < 1 && !are_all_executed(result))
     add(fmt::format("accesses without a probe: {:.2g} % of those executed",
                     100 * (1 - *result.executed_accesses_probed)));
   for (const KernelResult& kernel : result.kernels) {

@@ -15,6 +15,7 @@
 #include "report/terminal_text.h"
 #include "report/verdict.h"
 #include "report/warp_time_text.h"
+#include "result/metrics.h"
 #include "result/no_time.h"
 #include "support/display_name.h"
 #include "vocabulary/number_text.h"
@@ -127,9 +128,13 @@ private:
   }
 
   static std::string coverage(const Result& result) {
-    if (result.executed_accesses_probed)
-      return fmt::format("{} % of the executed memory accesses have a probe",
-                         percent(*result.executed_accesses_probed));
+    if (result.executed_accesses_probed) {
+      const std::string probed = fmt::format("{} % of the executed memory accesses have a probe",
+                                             percent(*result.executed_accesses_probed));
+      return are_all_executed(result) && *result.executed_accesses_probed < 1
+                 ? "all accesses, as the machine code was executed; " + probed
+                 : probed;
+    }
     const bool none = std::ranges::all_of(
         result.kernels, [](const KernelResult& kernel) { return kernel.snapshot.warp_accesses == 0; });
     return none && !result.trace_truncated ? "no memory access with a probe was executed"

@@ -305,4 +305,10 @@ double beyond_first_cache(const SiteResult& access) {
   return first ? 1 - first->mean : 1;
 }
 
+bool are_all_executed(const Result& result) {
+  return std::ranges::all_of(result.kernels, [](const KernelResult& kernel) {
+    return kernel.executed && kernel.executed->execution;
+  });
+}
+
 } // namespace warplens

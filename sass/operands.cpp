@@ -1371,7 +1371,7 @@ private:
           long_offset || (o_.space == Space::generic && !has_uniform && o_.form == 1) ? 64 : 32, words);
     // The order of memory and the caches' eviction.
     if (!on_chip) {
-      ignore(77, 4);
+      order();
       ignore(84, 3);
       ignore(68, 4); // the size of prefetches
       if (loads) {
@@ -1386,6 +1386,13 @@ private:
       ignore(80, 1);
       ignore(84, 3);
     }
+  }
+
+  /// The order of memory: up to sm_75 its scope and its strength, which is 2 for a strong access; then one
+  /// number, of which 0 is weak and 4 read-only (Mesa's assembler, nak/sm70_encode.rs).
+  void order() {
+    const std::uint32_t order = take(77, 4);
+    o_.is_strong = architecture_ < 80 ? order >> 2 == 2 : order != 0 && order != 4;
   }
 
   void atomic(std::uint32_t code) {

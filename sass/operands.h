@@ -217,6 +217,7 @@ struct Operands {
   AtomicOperation atomic = AtomicOperation::add;
   AtomicType atomic_type = AtomicType::u32;
   bool has_return = false; ///< of atomic operations
+  bool is_strong = false;  ///< a load that others may write meanwhile: volatile, relaxed or acquiring
 
   std::int64_t target = 0; ///< of branches, from the section's begin
 

@@ -157,6 +157,11 @@ Expected<void> dump(const Reader& reader, std::ostream& out) {
       out.write(text.data(), static_cast<std::streamsize>(text.size()));
     };
     TRY(reader.for_each_access(launch.id, print));
+    for (const Execution& execution : reader.executions())
+      if (execution.launch == launch.id)
+        line(out, "executed {} for {} blocks {} instructions {} words {} different {}{}", launch.id,
+             execution.capability, execution.blocks, execution.warp_instructions, execution.words,
+             execution.different_words, execution.is_complete() ? "" : ": " + printable(execution.failure));
     if (const auto end = reader.end_of(launch.id)) {
       line(out, "end {} {} executed {} probed {} accesses {} lines {} blocks {}", launch.id,
            end->complete ? "complete" : "incomplete", end->executed_accesses, end->probed_accesses,

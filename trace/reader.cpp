@@ -245,6 +245,10 @@ Expected<void> Reader::for_each_access(std::uint32_t launch, const Visit& visit)
   return {};
 }
 
+std::span<const Execution> Reader::executions() const {
+  return state_->executions;
+}
+
 const Execution* Reader::execution_of(std::uint32_t launch, std::uint32_t capability) const {
   for (const Execution& execution : state_->executions)
     if (execution.launch == launch && execution.capability == capability)

@@ -32,6 +32,7 @@ public:
   std::uint64_t file_bytes() const;
 
   Expected<void> for_each_access(std::uint32_t launch, const Visit& visit) const override;
+  std::span<const Execution> executions() const;
   const Execution* execution_of(std::uint32_t launch, std::uint32_t capability) const override;
   Expected<void> for_each_executed(std::uint32_t launch, std::uint32_t capability,
                                    const VisitRuns& visit_runs, const Visit& visit_access) const override;

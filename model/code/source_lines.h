@@ -12,8 +12,9 @@ namespace warplens::model {
 /// Returns the user's files, each once.
 std::vector<std::string> files_of(const std::vector<Site>& sites);
 
-/// Sets the code's lines. `files`: the user's, as results spell them; an inlined function of another file
-/// stands for the line that calls it.
+/// Sets the code's lines, and the files that these are of. `files`: the user's, as results spell them; an
+/// inlined function of another file stands for the line that calls it. What no line of the user's calls, as
+/// all of a library's kernel, has its own line.
 void find_source_lines(const sass::CodeTable& table, const std::vector<std::string>& files, Code& code);
 
 } // namespace warplens::model

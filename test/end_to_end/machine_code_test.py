@@ -43,10 +43,34 @@ class MachineCode(NvccCase):
         self.assertIn("words otherwise than the program", self.text)
 
     def test_what_is_not_executed_is_inferred_and_says_why(self):
-        executed = self.kernels(64)["sampled"]["executed"]
-        self.assertNotIn("execution", executed)
-        self.assertIn("TLD", executed["inferred"])
+        kernel = self.kernels(64)["sampled"]
+        self.assertNotIn("execution", kernel["executed"])
+        self.assertIn("TLD", kernel["executed"]["inferred"])
         self.assertIn("is inferred from the accesses: block", self.text)
+
+    def test_kernels_of_a_library_are_executed(self):
+        """No access has a probe; the executor sees all, and a wait for other blocks does not count this machine's polls."""
+        few, many = self.of_library(10), self.of_library(1000)
+        self.assertIn("all accesses, as the machine code was executed; 0.0 % of the executed memory accesses have a probe", self.text)
+        for kernel in many.values():
+            self.assertEqual(kernel["executed"]["execution"]["different_words"], 0)
+            self.assertGreater(kernel["time"]["microseconds"]["mean"], 0)
+        executions = {site["line"]: site["executions"] for site in many["chained_sums::chain"]["sites"]}
+        self.assertEqual(set(site["file"].split("/")[-1] for site in many["chained_sums::chain"]["sites"]), {"chained_sums.cuh"})
+        polls, reads = (executions[line] for line in sorted(executions)[:2])
+        self.assertEqual(reads, 511)
+        self.assertLessEqual(polls, 3 * 512)
+        loads = {steps: max(site["executions"] for site in kernels["chained_sums::counted"]["sites"]) for steps, kernels in
+                 ((10, few), (1000, many))}
+        self.assertEqual(loads, {10: 10, 1000: 1000})
+
+    def of_library(self, steps):
+        result = self.folder / "result.json"
+        done = warplens("profile", KERNELS / "chained_sums.cu", "--backend", "cpu", "--gpu", "a100", "--trials", "2", "--format", "json",
+                        "-o", result, "--run", str(steps))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.text = " ".join(warplens("report", result).stdout.split())
+        return {kernel["name"].split("(")[0]: kernel for kernel in json.loads(result.read_text())["kernels"]}
 
 
 if __name__ == "__main__":

@@ -58,11 +58,13 @@ std::string full_name(const std::string& symbol) {
   return status == 0 ? name.get() : symbol;
 }
 
-/// Returns a name that is the same for both compilers: a file's own functions are mangled differently, and
-/// the architectures in the names of CUB's kernels are all of the command for one compiler and the compiled
-/// one for the other.
+/// Returns a name that is the same for both compilers: a file's own entities are mangled differently, nvcc
+/// puts its variables into a namespace of the file, and the architectures in the names of CUB's kernels are
+/// all of the command for one compiler and the compiled one for the other.
 std::string name_for_both(const std::string& symbol) {
   std::string name = full_name(symbol);
+  if (const auto end = name.find("::"); name.starts_with("_INTERNAL_") && end != name.npos)
+    name.erase(0, end + 2);
   constexpr std::string_view list = "_SM_";
   for (auto found = name.find(list); found != name.npos; found = name.find(list, found + list.size())) {
     const auto begin = found + list.size();

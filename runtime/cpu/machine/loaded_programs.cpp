@@ -18,13 +18,6 @@ const machine::Kernel* kernel_named(const machine::Program& program, const std::
   return found == program.kernels().end() ? nullptr : &*found;
 }
 
-/// Returns whether the compiler made the variable: literals, tables of virtual functions and of switches.
-bool is_of_compiler(std::string_view name) {
-  return name.starts_with('$') || name.starts_with("_ZTV") || name.starts_with("_ZTI") ||
-         name.starts_with("_ZTS") || name.find('$') != name.npos || name.starts_with("__nv_") ||
-         name.starts_with(".");
-}
-
 } // namespace
 
 Expected<LoadedKernel> load_kernel(const trace::MachineCode& code) {
@@ -47,15 +40,12 @@ Expected<LoadedKernel> load_kernel(const trace::MachineCode& code) {
   return LoadedKernel{&*found->second, kernel};
 }
 
-Expected<std::map<std::string, std::uint64_t, std::less<>>>
-addresses_of_variables(const machine::Program& program, const char* module) {
+std::map<std::string, std::uint64_t, std::less<>> addresses_of_variables(const machine::Program& program,
+                                                                         const char* module) {
   std::map<std::string, std::uint64_t, std::less<>> addresses;
-  for (const machine::Variable& variable : program.variables()) {
+  for (const machine::Variable& variable : program.variables())
     if (const VariableRecord* const record = find_device_variable(variable.name, module))
       addresses.emplace(variable.name, reinterpret_cast<std::uintptr_t>(record->address));
-    else if (!is_of_compiler(variable.name))
-      return fail("its variable {} is not known", demangle(variable.name));
-  }
   return addresses;
 }
 

@@ -20,8 +20,10 @@ struct LoadedKernel {
 Expected<LoadedKernel> load_kernel(const trace::MachineCode& code);
 
 /// Returns where the program's variables lie, by the names in its machine code. `module` is that of the
-/// kernel. The error names a variable of the user's that is not known.
-Expected<std::map<std::string, std::uint64_t, std::less<>>>
-addresses_of_variables(const machine::Program& program, const char* module);
+/// kernel. What the program's own code has no use for is not among them: literals, tables of the compiler's,
+/// and what Clang has folded. The cubin's image of these is right; were it not, the comparison of what both
+/// wrote would tell.
+std::map<std::string, std::uint64_t, std::less<>> addresses_of_variables(const machine::Program& program,
+                                                                         const char* module);
 
 } // namespace warplens::cpu

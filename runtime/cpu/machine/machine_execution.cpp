@@ -5,6 +5,7 @@
 #include "runtime/cpu/machine/compare_memory.h"
 #include "runtime/cpu/machine/execution_recorder.h"
 #include "runtime/cpu/machine/loaded_programs.h"
+#include "runtime/cpu/machine/poll_filter.h"
 #include "runtime/cpu/machine/readable_memory.h"
 #include "runtime/host/recorder.h"
 #include "trace/chunk_file.h"
@@ -188,9 +189,11 @@ private:
     ExecutionRecorder recorder(
         executor->encoder, [&] { state_.write(*executor); }, state_.warps_per_block,
         machine::stack_bytes(*code.kernel, launch), code.operands);
+    PollFilter filter(recorder, state_.warps_per_block);
     const std::uint64_t blocks[] = {block};
     const machine::Outcome outcome =
-        machine::execute(*code.program, *code.kernel, launch, blocks, executor->memory, &recorder);
+        machine::execute(*code.program, *code.kernel, launch, blocks, executor->memory, &filter);
+    filter.end_block(block);
     recorder.end_block(block);
     const std::scoped_lock lock(code.mutex);
     trace::Execution& execution = code.execution;
@@ -245,8 +248,6 @@ std::unique_ptr<MachineExecution> MachineExecution::begin(const LaunchToExecute&
     const auto variables = addresses_of_variables(*code.program, launch.kernel.module);
     if (!parameters)
       refuse(parameters.error().message);
-    else if (!variables)
-      refuse(variables.error().message);
     else if (launch.is_cooperative)
       refuse("its blocks wait for each other");
     if (!code.execution.is_complete())
@@ -257,9 +258,9 @@ std::unique_ptr<MachineExecution> MachineExecution::begin(const LaunchToExecute&
     code.launch.parameters = *parameters;
     for (const machine::Kernel::ConstantOperand& operand : code.kernel->constant_operands())
       if (const auto [variable, offset] = code.program->constant_at(operand.offset); variable != nullptr)
-        if (const auto address = variables->find(variable->name); address != variables->end())
+        if (const auto address = variables.find(variable->name); address != variables.end())
           code.operands.push_back({operand.instruction, address->second + offset, operand.bytes});
-    code.launch.address_of = [known = *variables](std::string_view name) -> std::optional<std::uint64_t> {
+    code.launch.address_of = [known = variables](std::string_view name) -> std::optional<std::uint64_t> {
       const auto found = known.find(name);
       return found == known.end() ? std::nullopt : std::optional(found->second);
     };
