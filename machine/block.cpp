@@ -9,14 +9,14 @@ namespace {
 
 /// Where bank 0 has what the driver puts there, by architecture.
 struct BankLayout {
-  std::uint32_t block, grid, shared_window, local_window, stack;
+  std::uint32_t block, grid, shared_window, local_window, stack, workspace;
 };
 constexpr std::uint32_t no_place = ~0u;
 
 BankLayout layout_of(int architecture) {
   if (architecture >= 100)
-    return {0x360, 0x370, no_place, 0x2f8, 0x37c};
-  return {0x00, 0x0c, architecture >= 90 ? no_place : 0x18, 0x20, 0x28};
+    return {0x360, 0x370, no_place, 0x2f8, 0x37c, 0x254};
+  return {0x00, 0x0c, architecture >= 90 ? no_place : 0x18, 0x20, 0x28, architecture >= 90 ? 0x44u : 0x8cu};
 }
 
 template <class Number> void put(std::vector<std::byte>& bytes, std::uint32_t at, Number value) {
@@ -42,6 +42,8 @@ std::vector<std::byte> make_bank0(const Code& code, const Kernel& kernel, const 
     put(bank, layout.shared_window, shared_window);
   put(bank, layout.local_window, local_window);
   put(bank, layout.stack, local_bytes);
+  put(bank, layout.workspace, std::uint32_t(launch.workspace >> 32)); // %envreg1 and %envreg2
+  put(bank, layout.workspace + 4, std::uint32_t(launch.workspace));
   if (code.parameter_base < bank.size())
     std::memcpy(bank.data() + code.parameter_base, launch.parameters.data(),
                 std::min(launch.parameters.size(), bank.size() - code.parameter_base));

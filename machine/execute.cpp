@@ -7,6 +7,7 @@
 #include <bit>
 #include <fmt/format.h>
 #include <numeric>
+#include <utility>
 
 namespace warplens::machine {
 namespace {
@@ -55,7 +56,7 @@ private:
 
   template <bool is_observed> void run_warp(Warp& warp) {
     const Operation* const operations = code_.operations.data();
-    const std::uint64_t end = warp.executed + options_.quantum;
+    std::uint64_t end = warp.executed + options_.quantum;
     while (warp.state == Warp::State::ready) {
       const std::uint32_t first = warp.pc;
       const Mask active = warp.active;
@@ -75,8 +76,8 @@ private:
             observe(warp, *o, lanes);
           o->handler(warp, *o, lanes);
           if constexpr (is_observed)
-            if (can_poll(*o->operands))
-              tell_answer(warp, *o, lanes);
+            if (can_poll(*o->operands) && tell_answer(warp, *o, lanes))
+              end = warp.executed; // it waits, and lets others go on
           if (!warp.is_stopped)
             continue;
         }
@@ -159,10 +160,11 @@ private:
            ((x.opcode == Opcode::atom || x.opcode == Opcode::atom_cas) && x.has_return);
   }
 
-  void tell_answer(Warp& warp, const Operation& o, Mask lanes) {
+  /// Returns whether the warp reads the same as the last time.
+  bool tell_answer(Warp& warp, const Operation& o, Mask lanes) {
     std::array<std::uint64_t, lane_count> addresses;
     compute_addresses(warp, o, addresses);
-    std::uint64_t answer = lanes;
+    std::uint64_t answer = std::uint64_t{warp.pc} << 32 | lanes;
     const auto mix = [&](std::uint64_t number) {
       answer = (answer ^ number) * 0x9e3779b97f4a7c15;
       answer ^= answer >> 32;
@@ -175,6 +177,7 @@ private:
         mix(warp.destination(o)[word * lane_count + lane]);
     }
     launch_.sink->on_answer({warp.block->index, warp.index}, warp.pc, warp.active, answer);
+    return std::exchange(warp.last_answer, answer) == answer;
   }
 
   /// Loads from the banks of parameters and literals are operands, not accesses to memory of the program's.

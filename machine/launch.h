@@ -50,6 +50,7 @@ struct Launch {
   std::uint32_t quantum = 2000;  ///< instructions after which another warp runs, and another part of a warp
   std::uint32_t local_bytes = 0; ///< of the stack of each thread; at least the kernel's own
   bool runs_blocks_together = false; ///< all blocks at once, for those that wait for each other
+  std::uint64_t workspace = 0; ///< the address of a cooperative launch's, with the barrier of its grid; or 0
 };
 
 } // namespace warplens::machine

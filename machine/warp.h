@@ -40,6 +40,7 @@ struct Warp {
   std::uint64_t executed = 0, lanes_executed = 0;
   /// The executed instructions after which it may be waiting for what other blocks write (Memory::refresh).
   std::uint64_t refresh_at = 1u << 17;
+  std::uint64_t last_answer = 0; ///< a hash of what it last read of what others may write
   State state = State::ready;
   std::vector<Split> ready;
   std::vector<Waiting> waiting;

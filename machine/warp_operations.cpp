@@ -698,6 +698,7 @@ u32 special_register(const Warp& warp, u32 number, u32 lane, bool& is_known) {
   case 0x53: return static_cast<u32>(warp.executed >> 32);
   case 0x88: return block.rank;
   case 0x89: return block.rank;
+  case 0x8a: return 0; // from sm_100 on where in bank 0 the launch's %envreg begin, beyond their usual place
   case 0xff: return 0;
   default: is_known = false; return 0;
   }

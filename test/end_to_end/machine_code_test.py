@@ -64,6 +64,18 @@ class MachineCode(NvccCase):
                  ((10, few), (1000, many))}
         self.assertEqual(loads, {10: 10, 1000: 1000})
 
+    def test_blocks_that_wait_for_each_other_are_executed_together(self):
+        result = self.folder / "result.json"
+        done = warplens("profile", KERNELS / "cooperative.cu", "--backend", "cpu", "--gpu", "t4,a100,h100-sxm,b200", "--trials", "2",
+                        "--kernel", "rotate", "--format", "json", "-o", result)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        kernels = json.loads(result.read_text())["kernels"]
+        self.assertEqual({kernel["gpu"] for kernel in kernels}, {"t4", "a100", "h100-sxm", "b200"})
+        for kernel in kernels:
+            execution = kernel["executed"]["execution"]
+            self.assertEqual(execution["different_words"], execution["different_atomics"], kernel["gpu"]) # the barrier's own word
+            self.assertTrue(any(site["kind"] == "atomic" and site["executions"] > 0 for site in kernel["sites"]), "the barrier of the grid")
+
     def of_library(self, steps):
         result = self.folder / "result.json"
         done = warplens("profile", KERNELS / "chained_sums.cu", "--backend", "cpu", "--gpu", "a100", "--trials", "2", "--format", "json",

@@ -181,8 +181,10 @@ LaunchResult run_all_blocks(const KernelRecord& kernel, const trace::Dim3& grid_
   const bool is_last = channel && recorder.ends_when_traced(host_kernel_symbols());
   GridResult result;
   if (channel) {
-    SnapshotWindows windows(grid_dim.count(), goal_of(grid, recorder.goal(launch), channel));
-    const auto execution = MachineExecution::begin({kernel, launch, arguments, cooperative});
+    const runtime::SnapshotGoal goal = goal_of(grid, recorder.goal(launch), channel);
+    SnapshotWindows windows(grid_dim.count(), goal);
+    const auto execution =
+        MachineExecution::begin({kernel, launch, arguments, grid.workspace, goal.max_blocks});
     result = run_traced(grid, channel, windows, is_last, execution.get());
     if (execution)
       execution->end();

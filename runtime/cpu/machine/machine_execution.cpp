@@ -17,11 +17,14 @@
 #include <cstring>
 #include <deque>
 #include <fmt/format.h>
+#include <functional>
 #include <map>
 #include <mutex>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 
 namespace warplens::cpu {
 namespace {
@@ -98,6 +101,62 @@ struct Executor {
   trace::Packer packer;
 };
 
+/// Leads what blocks do to the recorder of each; of some it is not recorded.
+class BlockSinks : public machine::Sink {
+public:
+  BlockSinks(std::span<const std::uint64_t> recorded, std::uint32_t warps_per_block,
+             const std::function<std::unique_ptr<ExecutionRecorder>()>& make_recorder) {
+    for (const std::uint64_t block : recorded) {
+      OfBlock& sink = sinks_[block];
+      sink.recorder = make_recorder();
+      sink.filter = std::make_unique<PollFilter>(*sink.recorder, warps_per_block);
+    }
+  }
+  void on_run(machine::WarpId warp, std::uint32_t first, std::uint32_t count, machine::Mask active) override {
+    if (PollFilter* const filter = filter_of(warp))
+      filter->on_run(warp, first, count, active);
+  }
+  void on_access(machine::WarpId warp, const machine::Access& access) override {
+    if (PollFilter* const filter = filter_of(warp))
+      filter->on_access(warp, access);
+  }
+  void on_answer(machine::WarpId warp, std::uint32_t instruction, machine::Mask active,
+                 std::uint64_t answer) override {
+    if (PollFilter* const filter = filter_of(warp))
+      filter->on_answer(warp, instruction, active, answer);
+  }
+  void on_barrier(machine::WarpId warp, std::uint32_t instruction, machine::Mask lanes) override {
+    if (PollFilter* const filter = filter_of(warp))
+      filter->on_barrier(warp, instruction, lanes);
+  }
+  /// The blocks have ended.
+  void end() {
+    for (const auto& [block, sink] : sinks_) {
+      sink.filter->end_block(block);
+      sink.recorder->end_block(block);
+    }
+  }
+
+private:
+  struct OfBlock {
+    std::unique_ptr<ExecutionRecorder> recorder;
+    std::unique_ptr<PollFilter> filter;
+  };
+
+  PollFilter* filter_of(machine::WarpId warp) {
+    if (warp.block != last_block_ || last_ == nullptr) {
+      const auto found = sinks_.find(warp.block);
+      last_block_ = warp.block;
+      last_ = found == sinks_.end() ? nullptr : found->second.filter.get();
+    }
+    return last_;
+  }
+
+  std::unordered_map<std::uint64_t, OfBlock> sinks_;
+  std::uint64_t last_block_ = 0;
+  PollFilter* last_ = nullptr;
+};
+
 } // namespace
 
 struct MachineExecution::State {
@@ -132,15 +191,16 @@ struct MachineExecution::State {
   }
 };
 
-class MachineExecution::OfBlock {
+class MachineExecution::OfBlocks {
 public:
-  OfBlock(State& state, std::uint64_t block) : state_(state) {
+  /// Of the blocks, which wait for each other if they are several, the first `recorded` are recorded.
+  OfBlocks(State& state, std::span<const std::uint64_t> blocks, std::size_t recorded) : state_(state) {
     for (Code& code : state.codes)
-      execute(code, block);
+      execute(code, blocks, recorded);
   }
-  OfBlock(const OfBlock&) = delete;
-  /// The program's own block has ended.
-  ~OfBlock() {
+  OfBlocks(const OfBlocks&) = delete;
+  /// The program's own blocks have ended.
+  ~OfBlocks() {
     for (Executed& executed : executed_) {
       const MemoryComparison compared =
           compare_memory(executed.executor->memory, *executed.code->kernel,
@@ -171,7 +231,7 @@ private:
       state_.write(*executed.executor);
   }
 
-  void execute(Code& code, std::uint64_t block) {
+  void execute(Code& code, std::span<const std::uint64_t> blocks, std::size_t recorded) {
     {
       const std::scoped_lock lock(code.mutex);
       if (!code.execution.is_complete())
@@ -182,24 +242,24 @@ private:
     executed.heap = std::make_unique<DeviceHeap>(executor->memory);
     DeviceHeap& heap = *executed.heap;
     machine::Launch launch = code.launch;
+    launch.runs_blocks_together = blocks.size() > 1;
     launch.builtins = {.vprintf = [](auto, auto) { return 0; }, // the program's own block prints
                        .malloc = [&](std::uint64_t bytes) { return heap.allocate(bytes); },
                        .free = [](std::uint64_t) {},
                        .assert_fail = [](auto, auto, auto, auto) {}};
-    ExecutionRecorder recorder(
-        executor->encoder, [&] { state_.write(*executor); }, state_.warps_per_block,
-        machine::stack_bytes(*code.kernel, launch), code.operands);
-    PollFilter filter(recorder, state_.warps_per_block);
-    const std::uint64_t blocks[] = {block};
+    BlockSinks sinks(blocks.first(recorded), state_.warps_per_block, [&] {
+      return std::make_unique<ExecutionRecorder>(
+          executor->encoder, [&] { state_.write(*executor); }, state_.warps_per_block,
+          machine::stack_bytes(*code.kernel, launch), code.operands);
+    });
     const machine::Outcome outcome =
-        machine::execute(*code.program, *code.kernel, launch, blocks, executor->memory, &filter);
-    filter.end_block(block);
-    recorder.end_block(block);
+        machine::execute(*code.program, *code.kernel, launch, blocks, executor->memory, &sinks);
+    sinks.end();
     const std::scoped_lock lock(code.mutex);
     trace::Execution& execution = code.execution;
     execution.warp_instructions += outcome.warp_instructions;
     if (outcome.is_finished()) {
-      ++execution.blocks;
+      execution.blocks += recorded;
       executed_.push_back(std::move(executed));
       return;
     }
@@ -212,8 +272,8 @@ private:
   std::vector<Executed> executed_;
 };
 
-void MachineExecution::EndOfBlock::operator()(OfBlock* block) const {
-  delete block;
+void MachineExecution::EndOfBlocks::operator()(OfBlocks* blocks) const {
+  delete blocks;
 }
 
 MachineExecution::MachineExecution(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -248,14 +308,13 @@ std::unique_ptr<MachineExecution> MachineExecution::begin(const LaunchToExecute&
     const auto variables = addresses_of_variables(*code.program, launch.kernel.module);
     if (!parameters)
       refuse(parameters.error().message);
-    else if (launch.is_cooperative)
-      refuse("its blocks wait for each other");
     if (!code.execution.is_complete())
       continue;
     code.launch.grid = dimensions_of(launch.launch.grid);
     code.launch.block = dimensions_of(launch.launch.block);
     code.launch.dynamic_shared_bytes = launch.launch.dynamic_shared_bytes;
     code.launch.parameters = *parameters;
+    code.launch.workspace = reinterpret_cast<std::uintptr_t>(launch.workspace);
     for (const machine::Kernel::ConstantOperand& operand : code.kernel->constant_operands())
       if (const auto [variable, offset] = code.program->constant_at(operand.offset); variable != nullptr)
         if (const auto address = variables.find(variable->name); address != variables.end())
@@ -268,14 +327,22 @@ std::unique_ptr<MachineExecution> MachineExecution::begin(const LaunchToExecute&
   if (state->codes.empty())
     return nullptr;
   state->ranges = readable_memory();
-  return std::unique_ptr<MachineExecution>(new MachineExecution(std::move(state)));
+  std::unique_ptr<MachineExecution> execution(new MachineExecution(std::move(state)));
+  if (launch.workspace != nullptr) {
+    std::vector<std::uint64_t> blocks(launch.launch.grid.count());
+    std::iota(blocks.begin(), blocks.end(), std::uint64_t{0});
+    execution->together_.reset(new OfBlocks(*execution->state_, blocks,
+                                            std::min<std::uint64_t>(launch.recorded_blocks, blocks.size())));
+  }
+  return execution;
 }
 
 MachineExecution::BlockHandle MachineExecution::execute(std::uint64_t block) {
-  return BlockHandle(new OfBlock(*state_, block));
+  return together_ ? nullptr : BlockHandle(new OfBlocks(*state_, std::span(&block, 1), 1));
 }
 
 void MachineExecution::end() {
+  together_.reset();
   for (auto& [code, executors] : state_->idle)
     for (const std::unique_ptr<Executor>& executor : executors)
       if (!executor->encoder.is_empty())

@@ -19,7 +19,10 @@ struct LaunchToExecute {
   const KernelRecord& kernel;
   const trace::Launch& launch; ///< with its id
   void** arguments;
-  bool is_cooperative = false;
+  /// Of a cooperative launch, whose blocks wait for each other: its workspace, and how many of its first
+  /// blocks are recorded. Null: the launch is none.
+  const void* workspace = nullptr;
+  std::uint64_t recorded_blocks = 0;
 };
 
 /// Executes blocks of one launch. Several OS threads may do so at the same time.
@@ -29,14 +32,14 @@ public:
   static std::unique_ptr<MachineExecution> begin(const LaunchToExecute& launch);
   ~MachineExecution();
 
-  /// The execution of a block; its destructor, after the program's own block has ended, compares.
-  class OfBlock;
-  struct EndOfBlock {
-    void operator()(OfBlock* block) const;
+  /// The execution of blocks; its destructor, after the program's own blocks have ended, compares.
+  class OfBlocks;
+  struct EndOfBlocks {
+    void operator()(OfBlocks* blocks) const;
   };
-  using BlockHandle = std::unique_ptr<OfBlock, EndOfBlock>;
+  using BlockHandle = std::unique_ptr<OfBlocks, EndOfBlocks>;
 
-  /// Executes a block that is about to run.
+  /// Executes a block that is about to run. Null if all have been executed together, before the first one.
   BlockHandle execute(std::uint64_t block);
 
   /// Writes the rest of what was executed, and how, into the trace. After the last block.
@@ -46,6 +49,7 @@ private:
   struct State;
   explicit MachineExecution(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
+  BlockHandle together_; ///< of a cooperative launch
 };
 
 } // namespace warplens::cpu
