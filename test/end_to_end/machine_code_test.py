@@ -66,8 +66,8 @@ class MachineCode(NvccCase):
 
     def test_blocks_that_wait_for_each_other_are_executed_together(self):
         result = self.folder / "result.json"
-        done = warplens("profile", KERNELS / "cooperative.cu", "--backend", "cpu", "--gpu", "t4,a100,h100-sxm,b200", "--trials", "2",
-                        "--kernel", "rotate", "--format", "json", "-o", result)
+        done = warplens("profile", KERNELS / "grid_barrier.cu", "--backend", "cpu", "--gpu", "t4,a100,h100-sxm,b200", "--trials", "2",
+                        "--format", "json", "-o", result)
         self.assertEqual(done.returncode, 0, done.stderr)
         kernels = json.loads(result.read_text())["kernels"]
         self.assertEqual({kernel["gpu"] for kernel in kernels}, {"t4", "a100", "h100-sxm", "b200"})
