@@ -128,11 +128,15 @@ void check_figure_option(std::string_view name, const OutputOptions& options) {
   };
   if (heeds(*options.format))
     return;
-  std::string formats;
+  std::vector<std::string_view> formats;
   for (const ReportFormat& format : report_formats())
     if (heeds(format))
-      formats += fmt::format("{}{}", formats.empty() ? "" : " and ", format.name);
-  throw CLI::ValidationError(std::string(name), fmt::format("it goes with --format {} only", formats));
+      formats.push_back(format.name);
+  const std::string_view last = formats.back();
+  formats.pop_back();
+  throw CLI::ValidationError(std::string(name),
+                             fmt::format("it goes with --format {}{}{} only", fmt::join(formats, ", "),
+                                         formats.empty() ? "" : " and ", last));
 }
 
 /// Adds the options that choose the printed figures of each site.
@@ -157,9 +161,14 @@ void add_figure_options(CLI::App& command, OutputOptions& options) {
           "--sort",
           [&options](const std::string& name) {
             check_figure_option("--sort", options);
+            if (const std::string_view only = options.format->sort_figure; !only.empty() && name != only)
+              throw CLI::ValidationError(
+                  "--sort", fmt::format("--format {} sorts by {} only", options.format->name, only));
             options.sort = *report::column_named(name);
           },
-          "text: instead of the source a table of accesses by this figure, the largest first")
+          "text: instead of the source a table of accesses by this figure, the largest first; sass, "
+          "sass-csv: "
+          "instructions by their warps' time (`time`), not by address")
       ->check(CLI::Validator(check_column, ""))
       ->type_name("NAME");
   command.add_flag_callback(
@@ -176,7 +185,7 @@ void add_figure_options(CLI::App& command, OutputOptions& options) {
             check_figure_option("--width", options);
             options.width = columns;
           },
-          "text: columns of a line, 80 at least (default: the terminal's, else 100)")
+          "text, sass: columns of a line, 80 at least (default: the terminal's, else 100)")
       ->check(whole_number(80, 1000))
       ->type_name("N");
   command

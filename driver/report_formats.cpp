@@ -42,6 +42,16 @@ constexpr ReportFormat formats[] = {
      [](const Result& result, const std::string&, const OutputOptions&) -> Text {
        return report::print_csv(result);
      }},
+    {"sass", "the machine code, a line per instruction",
+     [](const Result& result, const std::string&, const OutputOptions& options) -> Text {
+       return report::print_sass(result, text_options(options));
+     },
+     false, false, false, "--sort --width", "time"},
+    {"sass-csv", "a row per machine instruction",
+     [](const Result& result, const std::string&, const OutputOptions& options) -> Text {
+       return report::print_sass_csv(result, options.sort != nullptr);
+     },
+     false, false, false, "--sort", "time"},
     {"sarif", "findings on costly lines, for code review",
      [](const Result& result, const std::string&, const OutputOptions& options) -> Text {
        return report::print_sarif(result, {options.threshold, version, {}});

@@ -21,6 +21,7 @@ struct ReportFormat {
   bool is_page = false;                 ///< needs the report page, which a build without Node.js lacks
   bool takes_suggestions = false;       ///< names changes that were found to pay
   std::string_view figure_options = ""; ///< those of --columns, --sort and the like that it heeds
+  std::string_view sort_figure = "";    ///< the one that --sort may name; empty: any
 };
 
 std::span<const ReportFormat> report_formats();

@@ -1,6 +1,7 @@
 #include "model/evaluate.h"
 
 #include "model/cache/l2_before.h"
+#include "model/code_result.h"
 #include "model/decoded_launch.h"
 #include "model/events.h"
 #include "model/figures.h"
@@ -255,8 +256,10 @@ Expected<KernelResult> evaluate_launch(const Snapshot& snapshot, const std::vect
   result.time = kernel_time(trials.counts, snapshot, launch, gpu);
   result.warps = warp_time(trials.counts, gpu);
   result.lines = line_times(trials.counts, snapshot, sites);
-  if (snapshot.code && result.time)
+  if (snapshot.code && result.time) {
     put_events(result, trials.counts, snapshot, launch, gpu);
+    result.code = code_result(trials.counts, snapshot, sites);
+  }
   result.totals = totals_of(trials.counts, gpu);
   result.totals.cold_miss_share = trials.cold_miss_share;
   result.totals.dram_latencies = std::move(trials.dram_latencies);

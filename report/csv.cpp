@@ -1,60 +1,17 @@
-// One row per site and kernel. RFC 4180: rows end with CR LF, fields with commas, quotes or line ends are
-// quoted.
+// One row per site and kernel.
+#include "report/csv_row.h"
 #include "report/report.h"
 #include "result/metrics.h"
 #include "result/names.h"
 
-#include <cmath>
-
 namespace warplens::report {
 namespace {
-
-class Row {
-public:
-  Row& add(std::string_view text) {
-    if (!line_.empty() || started_)
-      line_ += ',';
-    started_ = true;
-    if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
-      line_ += text;
-      return *this;
-    }
-    line_ += '"';
-    for (char character : text) {
-      if (character == '"')
-        line_ += '"';
-      line_ += character;
-    }
-    line_ += '"';
-    return *this;
-  }
-
-  Row& add(std::uint64_t value) { return add(fmt::format("{}", value)); }
-
-  Row& add(const std::optional<double>& value) {
-    return value && std::isfinite(*value) ? add(fmt::format("{}", *value)) : add("");
-  }
-
-  /// Adds a mean and its deviation over trials.
-  Row& add(const Statistic* statistic) {
-    const auto figure = [&](double Statistic::* member) {
-      return statistic ? std::optional(statistic->*member) : std::nullopt;
-    };
-    return add(figure(&Statistic::mean)).add(figure(&Statistic::std_deviation));
-  }
-
-  std::string end() const { return line_ + "\r\n"; }
-
-private:
-  std::string line_;
-  bool started_ = false;
-};
 
 constexpr const char* site_headings[] = {"kernel",        "gpu",        "id",   "file",  "line",
                                          "column",        "expression", "kind", "space", "cache_operator",
                                          "element_bytes", "object"};
 
-void add_site(Row& row, const KernelResult& kernel, const Site& site) {
+void add_site(CsvRow& row, const KernelResult& kernel, const Site& site) {
   row.add(kernel.name)
       .add(kernel.gpu)
       .add(fmt::format("{:016x}", site.id))
@@ -80,7 +37,7 @@ std::string_view unit_behind(const SiteMetric& metric) {
 }
 
 std::string heading() {
-  Row row;
+  CsvRow row;
   for (const char* name : site_headings)
     row.add(name);
   for (const SiteMetric& metric : site_metrics()) {
@@ -96,7 +53,7 @@ std::string heading() {
   return row.end();
 }
 
-void add_metric(Row& row, const SiteMetric& metric, const SiteResult& site) {
+void add_metric(CsvRow& row, const SiteMetric& metric, const SiteResult& site) {
   const std::optional<MetricValue> value = metric.value(site);
   if (metric.varies)
     row.add(value ? value->over_trials : nullptr);
@@ -107,7 +64,7 @@ void add_metric(Row& row, const SiteMetric& metric, const SiteResult& site) {
 }
 
 /// Adds the kernel's time, the site's part of each resource, and how far off times of the GPU's model are.
-void add_time(Row& row, const KernelResult& kernel, const SiteResult& site) {
+void add_time(CsvRow& row, const KernelResult& kernel, const SiteResult& site) {
   row.add(kernel.time ? &kernel.time->microseconds : nullptr)
       .add(kernel.time ? name_of_bound(kernel.time->bound) : "")
       .add(kernel.time_unknown);
@@ -119,7 +76,7 @@ void add_time(Row& row, const KernelResult& kernel, const SiteResult& site) {
 }
 
 std::string row_of(const KernelResult& kernel, const SiteResult& site) {
-  Row row;
+  CsvRow row;
   add_site(row, kernel, site.site);
   for (const SiteMetric& metric : site_metrics())
     add_metric(row, metric, site);

@@ -33,6 +33,14 @@ std::string print_json(const Result& result);
 /// Prints one row per site, RFC 4180; the heading has the units. An unobserved figure is an empty field.
 std::string print_csv(const Result& result);
 
+/// Prints the machine code of each kernel, a line per instruction with what warps do there: by function and
+/// address, or with `options.sort`, whichever it is, by its part of the warps' time.
+std::string print_sass(const Result& result, const TextOptions& options);
+
+/// Prints one row per machine instruction and kernel, in the same order. A figure that is not known is an
+/// empty field.
+std::string print_sass_csv(const Result& result, bool by_time);
+
 struct SarifOptions {
   double threshold = 0.05; ///< accesses below this share of their kernel's time (or latency) are left out
   std::string version;     ///< the version of Warplens

@@ -1,8 +1,10 @@
 // JSON → Result. The input may be anyone's: every type and range is checked, and the error names the path of
 // the first fault.
+#include "result/code_json.h"
 #include "result/events_json.h"
 #include "result/json_node.h"
 #include "result/names.h"
+#include "result/shares_json.h"
 #include "result/timeline_json.h"
 
 #include <algorithm>
@@ -155,19 +157,6 @@ void read(const JsonNode& node, Machine& target) {
   node["shared_per_block"].read(sm.shared_per_block);
   node["shared_reserved"].read(sm.shared_reserved);
   node["shared_unit"].read(sm.shared_unit);
-}
-
-/// Reads the share of each that is there by its name.
-template <Named Kind>
-void read_shares(const JsonNode& node, std::span<double, names_of<Kind>.size()> target) {
-  for (std::size_t index = 0; index < target.size(); ++index) {
-    const std::string name(name_of(static_cast<Kind>(index)));
-    if (!node.has(name.c_str()))
-      continue;
-    const JsonNode share = node[name.c_str()];
-    share.read(target[index]);
-    share.require(target[index] >= 0 && target[index] <= 1 + rounding, "a number from 0 to 1");
-  }
 }
 
 void read(const JsonNode& node, KernelTime& target) {
@@ -439,6 +428,8 @@ void read(const JsonNode& node, KernelResult& target) {
   if (node.has("lines"))
     node["lines"].for_each([&](const JsonNode& line) { read(line, target.lines.emplace_back()); });
   read_if_there(node, "executed", target.executed);
+  if (node.has("code"))
+    read_code(node["code"], target.code.emplace());
   if (node.has("code_unknown"))
     node["code_unknown"].read(target.code_unknown);
   if (node.has("events"))

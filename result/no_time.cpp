@@ -17,6 +17,9 @@ void withhold_time(KernelResult& kernel, std::string why) {
   kernel.warps.reset();
   kernel.lines.clear();
   kernel.executed.reset();
+  if (kernel.code)
+    for (InstructionResult& instruction : kernel.code->instructions)
+      instruction.time.reset();
   kernel.events.reset();
   kernel.sharing.reset();
   kernel.timeline.reset();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "result/accuracy.h"
+#include "result/code.h"
 #include "result/events.h"
 #include "result/resources.h"
 #include "result/sharing_profile.h"
@@ -292,6 +293,7 @@ struct KernelResult {
   std::optional<WarpTime> warps; ///< likewise
   std::vector<LineTime> lines;   ///< likewise; ordered by file and line
   std::optional<ExecutedCode> executed;
+  std::optional<CodeResult> code; ///< instruction by instruction; where `executed` is there, or was withheld
   std::string code_unknown;     ///< why only the accesses of warps are known; empty where `executed` is there
   std::optional<Events> events; ///< where the trials have a clock and the code is known
   std::optional<SharingProfile> sharing; ///< only on request

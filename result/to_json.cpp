@@ -1,9 +1,11 @@
 // Result → JSON. JSON has no NaN and no infinity: a figure that is not finite was not observed, so its key is
 // absent.
+#include "result/code_json.h"
 #include "result/events_json.h"
 #include "result/headroom.h"
 #include "result/names.h"
 #include "result/result.h"
+#include "result/shares_json.h"
 #include "result/timeline_json.h"
 
 #include <cmath>
@@ -73,15 +75,6 @@ void put(Json& object, const char* key, const std::optional<LatencyParts>& parts
   put_part("dram_ns", parts->dram_ns);
   put_part("shared_ns", parts->shared_ns);
   put_part("constant_ns", parts->constant_ns);
-}
-
-/// Returns one entry for each that is not 0, by its name.
-template <Named Kind> Json shares_by(std::span<const double, names_of<Kind>.size()> shares) {
-  Json json = Json::object();
-  for (std::size_t index = 0; index < shares.size(); ++index)
-    if (shares[index] != 0)
-      put(json, std::string(name_of(static_cast<Kind>(index))).c_str(), std::optional(shares[index]));
-  return json;
 }
 
 void put(Json& object, const char* key, const std::optional<KernelTime>& time) {
@@ -410,6 +403,8 @@ Json to_json(const KernelResult& kernel) {
     json["time_unknown"] = kernel.time_unknown;
   put(json, "warps", kernel.warps);
   put(json, "executed", kernel.executed);
+  if (kernel.code)
+    json["code"] = code_to_json(*kernel.code);
   if (!kernel.code_unknown.empty())
     json["code_unknown"] = kernel.code_unknown;
   if (kernel.events)

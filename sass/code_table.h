@@ -2,6 +2,8 @@
 // the ELF file that ptxas makes of one PTX module for one architecture; *SASS* is its machine code.
 #pragma once
 
+#include "sass/bits.h"
+
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -123,6 +125,7 @@ struct Instruction {
   static constexpr std::int32_t not_in_frame = std::numeric_limits<std::int32_t>::min();
 
   std::uint32_t address = 0;     ///< bytes from the begin of the function's section
+  Word word;                     ///< its bits; all 0: no cubin has it
   std::uint32_t target = none;   ///< the instruction of the table that it branches to, or calls
   std::uint32_t position = none; ///< in CodeTable::positions
   std::uint16_t operation = 0;   ///< which operation: `name_of(instruction)`

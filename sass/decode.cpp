@@ -101,6 +101,7 @@ private:
       word.low = reader.u64();
       word.high = reader.u64();
       DecodedInstruction decoded = decode_instruction(word, i * instruction_bytes, elf_.architecture);
+      decoded.instruction.word = word;
       decoded.instruction.position = position_at(rows_, index, decoded.instruction.address);
       kernel.unknown_instructions += decoded.instruction.operation == 0;
       if (decoded.target)

@@ -57,6 +57,8 @@ struct Code {
   double matched = 1;             ///< the share of the trace's accesses that have an instruction
   std::vector<std::string> files; ///< of the user's
   std::vector<SourceLine> lines;  ///< of each instruction
+  /// Of each instruction: its active lanes, mean over its executions. Empty where no code was executed.
+  std::vector<double> active_lanes;
 
   std::span<const MemorySlot> slots_of(std::uint32_t block) const {
     return std::span(slots).subspan(first_slot[block], first_slot[block + 1] - first_slot[block]);

@@ -110,6 +110,7 @@ void move_instructions(Code& code, std::span<const MovedSlot> moved) {
     const std::uint32_t at = code.slots[one.slot].instruction;
     sass::Instruction& instruction = kernel.instructions[at];
     instruction.kind = one.kind;
+    instruction.word = {};
     if (instruction.reads.size() == 0 || instruction.reads[0].file != sass::RegisterFile::general)
       continue;
     const auto block =

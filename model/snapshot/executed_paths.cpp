@@ -1,6 +1,7 @@
 #include "model/snapshot/executed_paths.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace warplens::model {
 
@@ -99,6 +100,32 @@ void ExecutedPaths::set_slots(Code& code) const {
   code.first_slot.push_back(std::uint32_t(code.slots.size()));
 }
 
+void ExecutedPaths::set_lanes(Code& code) const {
+  std::vector<std::uint64_t> uses(pieces_.size());
+  for (const auto& [place, warp] : warps_)
+    for (const std::uint32_t piece : warp.pieces)
+      ++uses[piece];
+  // These are differences to the instruction before, so that a long run costs no more than a short one.
+  std::vector<std::int64_t> executions(code.kernel.instructions.size() + 1), lanes(executions.size());
+  for (std::size_t piece = 0; piece < pieces_.size(); ++piece)
+    for (const trace::ExecutedRun& run : *pieces_[piece]) {
+      const auto times = std::int64_t(uses[piece]);
+      const std::int64_t of_lanes = times * std::popcount(run.lanes);
+      executions[run.first] += times;
+      executions[run.first + run.count] -= times;
+      lanes[run.first] += of_lanes;
+      lanes[run.first + run.count] -= of_lanes;
+    }
+  code.active_lanes.assign(code.kernel.instructions.size(), 0);
+  std::int64_t all_executions = 0, all_lanes = 0;
+  for (std::size_t i = 0; i < code.active_lanes.size(); ++i) {
+    all_executions += executions[i];
+    all_lanes += lanes[i];
+    if (all_executions != 0)
+      code.active_lanes[i] = double(all_lanes) / double(all_executions);
+  }
+}
+
 Expected<Path> ExecutedPaths::make_path(const Code& code, const OfWarp& warp) const {
   Path path;
   auto made = warp.made.begin();
@@ -132,6 +159,7 @@ Expected<Path> ExecutedPaths::make_path(const Code& code, const OfWarp& warp) co
 Expected<void> ExecutedPaths::finish(Code& code) {
   split_blocks(code);
   set_slots(code);
+  set_lanes(code);
   std::map<std::pair<std::vector<std::uint32_t>, std::vector<std::uint32_t>>, std::uint32_t> known;
   for (auto& [place, warp] : warps_) {
     const auto [found, is_new] =

@@ -53,6 +53,7 @@ private:
 
   void split_blocks(Code& code) const;
   void set_slots(Code& code) const;
+  void set_lanes(Code& code) const;
   Expected<Path> make_path(const Code& code, const OfWarp& warp) const;
 
   std::vector<std::uint32_t> index_of_;

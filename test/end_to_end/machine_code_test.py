@@ -1,5 +1,7 @@
 """Tests that the machine code is executed beside the program: the clock runs what warps did, and each result says whether both agree."""
 
+import csv
+import io
 import json
 import os
 import unittest
@@ -41,6 +43,68 @@ class MachineCode(NvccCase):
         other = kernels["timed"]["executed"]["execution"] # as the clock does for a wrong bit of the executor
         self.assertGreater(other["different_words"], 0)
         self.assertIn("words otherwise than the program", self.text)
+
+    def test_each_instruction_adds_up_to_what_the_kernel_executes(self):
+        for name, kernel in self.kernels(64).items():
+            with self.subTest(kernel=name):
+                code, executed = kernel["code"], kernel["executed"]
+                rows = code["instructions"]
+                self.assertEqual(sum(row["executions"] for row in rows) + code.get("accesses_apart", 0), executed["instructions"])
+                # The lines of the source have parts of the same counts and the same time.
+                for line in kernel["lines"]:
+                    of_line = [row for row in rows if "line" in row
+                               and (code["files"][row["file"]], row["line"]) == (line["file"], line["line"])]
+                    self.assertAlmostEqual(sum(row["executions"] for row in of_line), line["instructions"], delta=1e-6)
+                    for state, share in line["states"].items():
+                        self.assertAlmostEqual(sum(row["states"].get(state, 0) for row in of_line), share, places=9)
+                for site in kernel["sites"]:
+                    of_site = [row for row in rows if row.get("site") == site["id"]]
+                    if of_site and site["space"] == "global" and site["kind"] in ("load", "store"):
+                        self.assertEqual(sum(row["requests"] for row in of_site), site["executions"])
+                        self.assertEqual(32 * sum(row.get("sectors", 0) for row in of_site), site["bytes_moved"])
+
+    def test_lanes_of_instructions_are_those_that_were_active(self):
+        kernels = self.kernels(64)
+        rows = [row for row in kernels["parted"]["code"]["instructions"] if row["executions"]]
+        # Each of the eight loops runs for four lanes, each step in turn.
+        steps = sum(row["executions"] for row in rows if row["active_lanes"] == 4)
+        self.assertGreater(steps, 1024 * 8 * 64 / 2)
+        self.assertEqual(rows[0]["active_lanes"], 32)
+        inferred = self.kernels(64, "none")["parted"]
+        self.assertTrue(all("active_lanes" not in row for row in inferred["code"]["instructions"]))
+
+    def test_the_machine_code_as_text_and_csv(self):
+        kernel = self.kernels(64)["parted"]
+        result = self.folder / "result.json"
+        rows = list(csv.DictReader(io.StringIO(warplens("report", result, "--format", "sass-csv").stdout)))
+        of_kernel = [row for row in rows if row["kernel"].startswith("parted")]
+        self.assertEqual([row["sass"] for row in of_kernel], [row["sass"] for row in kernel["code"]["instructions"]])
+        self.assertEqual([int(row["executions"]) for row in of_kernel],
+                         [row["executions"] for row in kernel["code"]["instructions"]])
+        shown = warplens("report", result, "--format", "sass")
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        self.assertLessEqual(max(map(len, shown.stdout.splitlines())), 100)
+        self.assertIn("instructions, executed beside the program", shown.stdout)
+        self.assertIn(f"{kernel['executed']['instructions']} warp instructions", shown.stdout)
+        # What inspect prints of the same cubins, it calls the same; the first line is that of the entry.
+        self.assertRegex(shown.stdout, r"\n0x0000 +1024 +32\.0 +[0-9.]+ [a-z_]+ +- +- +\d+  \S")
+        self.assertRegex(shown.stdout, r"LDG\.E R\d+, \[R\d+\.64")
+        by_time = warplens("report", result, "--format", "sass-csv", "--sort", "time").stdout
+        times = [float(row["time [fraction]"]) for row in csv.DictReader(io.StringIO(by_time)) if row["kernel"].startswith("parted")]
+        self.assertEqual(times, sorted(times, reverse=True))
+        self.assertAlmostEqual(sum(times), 1, places=6)
+        refused = warplens("report", result, "--format", "sass", "--sort", "l1")
+        self.assertEqual((refused.returncode, refused.stdout), (2, ""))
+        self.assertIn("--format sass sorts by time only", refused.stderr)
+        for option in ("--columns=l1", "--no-source", "--threshold=0.5"):
+            self.assertEqual(warplens("report", result, "--format", "sass", option).returncode, 2, option)
+        self.assertEqual(warplens("report", result, "--format", "sass-csv", "--width", "100").returncode, 2)
+
+    def test_without_a_clock_the_machine_code_is_not_known(self):
+        done = warplens("profile", SOURCE, "--backend", "cpu", "--trials", "2", "--schedule", "paper", "--format", "sass",
+                        "--run", "64")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("code       not known, because there is no clock", done.stdout)
 
     def test_what_is_not_executed_is_inferred_and_says_why(self):
         kernel = self.kernels(64)["sampled"]

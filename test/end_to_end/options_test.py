@@ -129,8 +129,11 @@ PRINTED = """
 --open           | --format html                | --open
 --columns        | --format text                | --columns l1
 --sort           | --format text                | --sort l1
+--sort           | --format sass                | --sort time
+--sort           | --format sass-csv            | --sort time
 --no-source      | --format text                | --no-source
 --width          | --format text                | --width 250
+--width          | --format sass                | --width 250
 --threshold      | --format sarif               | --threshold 1
 """
 REPORT = """

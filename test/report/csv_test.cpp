@@ -120,3 +120,31 @@ TEST_CASE("json: bytes that are not UTF-8 do not stop the report") {
   CHECK(json["program"] == "caf\uFFFD");
   CHECK(report::print_json(result).back() == '\n');
 }
+
+TEST_CASE("csv of machine code: a row per instruction, by address or by time") {
+  const Result result = test::sample_code();
+  const auto rows = parse(report::print_sass_csv(result, false));
+  REQUIRE(rows.size() == 5);
+  for (const auto& row : rows)
+    CHECK(row.size() == rows[0].size());
+  CHECK(fields(rows, 2,
+               {"function", "offset", "sass", "file", "line", "executions", "active_lanes", "requests",
+                "sectors", "passes", "site", "latency_ns", "time [fraction]", "barrier [fraction]",
+                "awaited [fraction]"}) ==
+        std::vector<std::string>{"_Z4spmvPKiS0_PKfS2_Pf", "0x0010",
+                                 "@!P0 LDG.E R4, [R2.64+0x1234], \"\x1b[31m\"", "spmv.cu", "13", "380000",
+                                 "28.5", "380000", "10640000", "2660000", "0000000000000020", "1205.4",
+                                 "0.05", "0.03", "0.7"});
+  CHECK(fields(rows, 4,
+               {"sass", "file", "line", "executions", "active_lanes", "sectors", "passes", "site",
+                "latency_ns", "time [fraction]"}) ==
+        std::vector<std::string>{"BRA 0x10", "", "", "0", "", "", "", "", "", "0"});
+  CHECK(fields(parse(report::print_sass_csv(result, true)), 1, {"sass"}).front() == "FFMA R7, R4, R5, R7");
+
+  Result untimed = result;
+  withhold_time(untimed.kernels[0], "a reason");
+  CHECK(fields(parse(report::print_sass_csv(untimed, false)), 2,
+               {"executions", "time [fraction]", "awaited [fraction]"}) ==
+        std::vector<std::string>{"380000", "", ""});
+  CHECK(parse(report::print_sass_csv(test::sample_result(), false)).size() == 1);
+}

@@ -61,7 +61,7 @@ void mutate(Json& json, std::mt19937& random) {
 
 TEST_CASE("a mutated result is refused, or printed in every format") {
   const Json originals[] = {Json::parse(to_json(test::sample_page_result()).dump()),
-                            Json::parse(to_json(test::sample_time()).dump())};
+                            Json::parse(to_json(test::sample_code()).dump())};
   const Result plain = test::sample_page_result();
   std::mt19937 random(20);
   std::size_t read = 0;
@@ -77,6 +77,8 @@ TEST_CASE("a mutated result is refused, or printed in every format") {
     options.sort = round % 3 ? *report::column_named("latency") : nullptr;
     CHECK_FALSE(report::print_text(*result, options).empty());
     CHECK_FALSE(report::print_csv(*result).empty());
+    CHECK_FALSE(report::print_sass(*result, options).empty());
+    CHECK_FALSE(report::print_sass_csv(*result, round % 3 != 0).empty());
     CHECK(Json::accept(report::print_json(*result)));
     CHECK(Json::accept(report::print_sarif(*result, {0, "1", {}})));
     const std::string brief = report::print_brief_json(*result, {});

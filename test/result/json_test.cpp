@@ -1,3 +1,4 @@
+#include "result/no_time.h"
 #include "test/catch.h"
 #include "test/result/sample_result.h"
 
@@ -507,6 +508,67 @@ TEST_CASE("malformed times: one line that names the place") {
   };
   for (const Change& change : cases)
     check_refused(Json::parse(to_json(test::sample_time()).dump()), change);
+}
+
+TEST_CASE("machine code is unchanged by the way through JSON, and what is not known is absent") {
+  const Json before = Json::parse(to_json(test::sample_code()).dump());
+  const auto result = result_from_json(before);
+  REQUIRE(result.has_value());
+  CHECK(Json::parse(to_json(*result).dump()) == before);
+  const Json& code = before["kernels"][0]["code"];
+  CHECK(code["accesses_apart"] == 10'000);
+  CHECK(code["instructions"][1]["site"] == "0000000000000020");
+  CHECK(code["instructions"][3] == Json({{"function", 1},
+                                         {"offset", 16},
+                                         {"sass", "BRA 0x10"},
+                                         {"executions", 0},
+                                         {"states", Json::object()},
+                                         {"awaited", 0.0}}));
+  std::uint64_t executions = result->kernels[0].code->accesses_apart;
+  for (const InstructionResult& instruction : result->kernels[0].code->instructions)
+    executions += instruction.executions;
+  CHECK(executions == result->kernels[0].executed->instructions);
+}
+
+TEST_CASE("malformed machine code: one line that names the place") {
+  const Change cases[] = {
+      {"/kernels/0/code", "[]", "kernels[0].code is not an object"},
+      {"/kernels/0/code/functions", R"("a")", "kernels[0].code.functions is not an array"},
+      {"/kernels/0/code/files", "", "kernels[0].code.files is missing"},
+      {"/kernels/0/code/instructions/0", "1", "kernels[0].code.instructions[0] is not an object"},
+      {"/kernels/0/code/instructions/0/offset", "-16",
+       "kernels[0].code.instructions[0].offset is not a whole number from 0 to 4294967295"},
+      {"/kernels/0/code/instructions/0/sass", "", "kernels[0].code.instructions[0].sass is missing"},
+      {"/kernels/0/code/instructions/0/file", "2",
+       "kernels[0].code.instructions[0] is not an instruction of one of the functions, and of one of the "
+       "files"},
+      {"/kernels/0/code/instructions/0/function", "2",
+       "kernels[0].code.instructions[0] is not an instruction of one of the functions, and of one of the "
+       "files"},
+      {"/kernels/0/code/instructions/1/active_lanes", "33",
+       "kernels[0].code.instructions[1].active_lanes is not a number from 0 to 32"},
+      {"/kernels/0/code/instructions/1/site", R"("20")",
+       "kernels[0].code.instructions[1].site is not 16 hexadecimal digits"},
+      {"/kernels/0/code/instructions/1/states/barrier", "2",
+       "kernels[0].code.instructions[1].states.barrier is not a number from 0 to 1"},
+      {"/kernels/0/code/instructions/1/awaited", "", "kernels[0].code.instructions[1].awaited is missing"},
+  };
+  for (const Change& change : cases)
+    check_refused(Json::parse(to_json(test::sample_code()).dump()), change);
+
+  Json many = Json::parse(to_json(test::sample_code()).dump());
+  Json& list = many["kernels"][0]["code"]["instructions"];
+  while (list.size() <= max_instructions_of_code)
+    list.push_back(list[0]);
+  CHECK(error_of(many).find("code.instructions is not an array of at most 65536") != std::string::npos);
+}
+
+TEST_CASE("a time that is withheld takes that of instructions along, not how often they are executed") {
+  Result result = test::sample_code();
+  withhold_time(result.kernels[0], "a reason");
+  const Json code = Json::parse(to_json(result).dump())["kernels"][0]["code"];
+  CHECK(code["instructions"][1]["executions"] == 380'000);
+  CHECK_FALSE(code["instructions"][1].contains("states"));
 }
 
 TEST_CASE("keys that this version does not know are ignored") {

@@ -212,6 +212,41 @@ inline Result sample_time() {
   return result;
 }
 
+/// The same with its machine code: two functions, an instruction that no warp executes, one without a line,
+/// accesses without an instruction; hostile text.
+inline Result sample_code() {
+  Result result = sample_time();
+  CodeResult& code = result.kernels[0].code.emplace();
+  code.functions = {"_Z4spmvPKiS0_PKfS2_Pf", "help\x1b[31mer"};
+  code.files = {"spmv.cu", "gone \"quoted\".h"};
+  const auto add = [&](std::uint32_t function, std::uint32_t offset, const char* text, std::uint32_t file,
+                       std::uint32_t line, std::uint64_t executions) -> InstructionResult& {
+    InstructionResult& instruction = code.instructions.emplace_back();
+    instruction.function = function;
+    instruction.offset = offset;
+    instruction.text = text;
+    instruction.file = file;
+    instruction.line = line;
+    instruction.executions = executions;
+    instruction.time.emplace();
+    return instruction;
+  };
+  add(0, 0, "MOV R1, c[0x0][0x28]", 0, 2, 5678).time->states = shares({{WarpState::selected, 0.01}});
+  InstructionResult& load = add(0, 16, "@!P0 LDG.E R4, [R2.64+0x1234], \"\x1b[31m\"", 0, 13, 380'000);
+  load.active_lanes = 28.5;
+  load.requests = 380'000;
+  load.sectors = 380'000ull * 28;
+  load.passes = 380'000ull * 7;
+  load.site = 0x20;
+  *load.time = {shares({{WarpState::selected, 0.02}, {WarpState::barrier, 0.03}}), 0.7};
+  InstructionResult& use = add(1, 0, "FFMA R7, R4, R5, R7", 1, 7, 1'950'000);
+  use.active_lanes = 28.5;
+  use.time->states = shares({{WarpState::selected, 0.02}, {WarpState::long_scoreboard, 0.7}});
+  add(1, 16, "BRA 0x10", 0, 0, 0);
+  code.accesses_apart = 10'000;
+  return result;
+}
+
 /// The sample with a line that reads constant memory.
 inline Result sample_constants() {
   Result result = sample_result();

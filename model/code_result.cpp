@@ -1,0 +1,168 @@
+#include "model/code_result.h"
+
+#include "model/figures.h"
+#include "sass/operands.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace warplens::model {
+namespace {
+
+/// The accesses of one instruction, of all warps.
+struct InstructionAccesses {
+  static constexpr std::uint32_t several = sass::none - 1;
+  std::uint64_t requests = 0, sectors = 0, passes = 0;
+  std::uint32_t site =
+      sass::none; ///< index into Snapshot::sites; `several`: it has accesses of more than one
+};
+
+/// Adds up the accesses by the instructions that make them.
+class AccessWalk {
+public:
+  explicit AccessWalk(const Code& code) : code_(code), of_(code.kernel.instructions.size()) {}
+
+  void add(const Warp& warp) {
+    const Path& path = code_.paths[warp.path];
+    access_ = warp.accesses.data();
+    transaction_ = warp.transactions.data();
+    std::size_t slots = 0;
+    std::uint32_t large = sass::none; // the instruction of which further parts of an access may follow
+    std::uint32_t site_of_large = 0;
+    for (const std::uint32_t block : path.blocks) {
+      if (block == Path::loose) {
+        if (large != sass::none && access_->site == site_of_large)
+          add_part(large);
+        else
+          large = sass::none; // it is an operand, or an access that the code lacks
+        pass();
+        continue;
+      }
+      large = sass::none;
+      for (const MemorySlot& slot : code_.slots_of(block)) {
+        if (path.makes_access[slots++] == 0)
+          continue;
+        site_of_large = access_->site;
+        add_request(slot.instruction);
+        pass();
+        const bool ends_block = slot.instruction + 1 == code_.kernel.blocks[block].end;
+        large = ends_block && !code_.active_lanes.empty() ? slot.instruction : sass::none;
+      }
+    }
+  }
+
+  const InstructionAccesses& operator[](std::size_t instruction) const { return of_[instruction]; }
+
+private:
+  void add_request(std::uint32_t instruction) {
+    if (access_->kind == AccessKind::barrier)
+      return;
+    InstructionAccesses& of = of_[instruction];
+    ++of.requests;
+    of.site = of.site == sass::none || of.site == access_->site ? std::uint32_t(access_->site)
+                                                                : InstructionAccesses::several;
+    add_part(instruction);
+  }
+  void add_part(std::uint32_t instruction) {
+    InstructionAccesses& of = of_[instruction];
+    of.passes += access_->passes;
+    if (access_->cache != FirstCache::constant)
+      for (const Transaction& one : std::span(transaction_, access_->transactions))
+        of.sectors += unsigned(std::popcount(unsigned{one.sectors}));
+  }
+  void pass() { transaction_ += access_++->transactions; }
+
+  const Code& code_;
+  std::vector<InstructionAccesses> of_;
+  const Access* access_ = nullptr;
+  const Transaction* transaction_ = nullptr;
+};
+
+std::uint64_t issued(const TrialCounts& trial, std::size_t place) {
+  return trial.states[place].cycles[std::size_t(WarpState::selected)];
+}
+
+InstructionTime time_at(std::span<const TrialCounts> trials, std::span<const TimeSums> sums,
+                        std::size_t place) {
+  InstructionTime time;
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    const StateCounts& at = trials[i].states[place];
+    const double all = sums[i].active * double(trials.size());
+    for (std::size_t state = 0; state < warp_state_count; ++state)
+      time.states[state] += double(at.cycles[state]) / all;
+    time.awaited += double(at.awaited) / all;
+  }
+  return time;
+}
+
+/// Leaves out the instructions that are executed least, where there are too many for a result.
+void limit(CodeResult& code) {
+  if (code.instructions.size() <= max_instructions_of_code)
+    return;
+  std::vector<std::uint64_t> executions;
+  for (const InstructionResult& instruction : code.instructions)
+    executions.push_back(instruction.executions);
+  std::ranges::nth_element(executions, executions.begin() + max_instructions_of_code, std::greater());
+  const std::uint64_t least = executions[max_instructions_of_code];
+  auto equal =
+      max_instructions_of_code -
+      std::size_t(std::ranges::count_if(code.instructions, [&](const InstructionResult& instruction) {
+        return instruction.executions > least;
+      }));
+  std::erase_if(code.instructions, [&](const InstructionResult& instruction) {
+    if (instruction.executions > least || (instruction.executions == least && equal != 0 && equal-- != 0))
+      return false;
+    ++code.left_out;
+    code.executions_left_out += instruction.executions;
+    return true;
+  });
+}
+
+} // namespace
+
+CodeResult code_result(std::span<const TrialCounts> trials, const Snapshot& snapshot,
+                       const std::vector<Site>& sites) {
+  const Code& code = *snapshot.code;
+  AccessWalk accesses(code);
+  for (const Warp& warp : snapshot.warps)
+    accesses.add(warp);
+  const std::vector<TimeSums> sums = time_sums(trials);
+  CodeResult result;
+  result.files = code.files;
+  std::vector<sass::Function> functions = code.kernel.functions;
+  if (functions.empty())
+    functions.push_back({code.kernel.name, 0, std::uint32_t(code.kernel.instructions.size())});
+  for (const sass::Function& function : functions)
+    result.functions.push_back(function.name);
+  std::uint32_t function = 0;
+  for (std::uint32_t i = 0; i < code.kernel.instructions.size(); ++i) {
+    const sass::Instruction& of_code = code.kernel.instructions[i];
+    while (function + 1 < functions.size() && i >= functions[function].end)
+      ++function;
+    InstructionResult& instruction = result.instructions.emplace_back();
+    instruction.function = function;
+    instruction.offset = of_code.address;
+    instruction.text = of_code.word.low == 0 && of_code.word.high == 0
+                           ? std::string(sass::name_of(of_code))
+                           : sass::listing_of(of_code.word, of_code.address, code.architecture);
+    if (i < code.lines.size() && code.lines[i].line != 0) {
+      instruction.file = code.lines[i].file;
+      instruction.line = code.lines[i].line;
+    }
+    instruction.executions = issued(trials.front(), i);
+    if (instruction.executions != 0 && !code.active_lanes.empty())
+      instruction.active_lanes = code.active_lanes[i];
+    instruction.requests = accesses[i].requests;
+    instruction.sectors = accesses[i].sectors;
+    instruction.passes = accesses[i].passes;
+    if (accesses[i].site < InstructionAccesses::several)
+      instruction.site = sites[snapshot.sites[accesses[i].site].site].id;
+    instruction.time = time_at(trials, sums, i);
+  }
+  for (std::size_t place = code.kernel.instructions.size(); place < trials.front().states.size(); ++place)
+    result.accesses_apart += issued(trials.front(), place);
+  limit(result);
+  return result;
+}
+
+} // namespace warplens::model
