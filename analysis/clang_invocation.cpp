@@ -1,6 +1,7 @@
 #include "analysis/clang_invocation.h"
 
 #include "analysis/host_registration.h"
+#include "analysis/precompiled_headers.h"
 #include "analysis/respelled_files.h"
 
 #include <algorithm>
@@ -219,7 +220,7 @@ bool execute(clang::CompilerInstance& compiler, const DefinitionTargets& targets
 } // namespace
 
 Expected<void> compile(const std::vector<std::string>& arguments, const std::string& source, Half half,
-                       bool hide_entities) {
+                       bool hide_entities, const std::filesystem::path& cache) {
   llvm::InitializeAllTargetInfos();
   llvm::InitializeAllTargets();
   llvm::InitializeAllTargetMCs();
@@ -227,9 +228,14 @@ Expected<void> compile(const std::vector<std::string>& arguments, const std::str
   llvm::InitializeAllAsmParsers();
   std::string message;
   DefinitionTargets targets;
-  for (const bool last : {false, true}) {
+  enum class Round { with_precompiled_headers, as_it_is, with_targets };
+  for (const Round round : {Round::with_precompiled_headers, Round::as_it_is, Round::with_targets}) {
     TRY_LET(compilation, prepare_compilation(arguments, source, half));
     clang::CompilerInstance& compiler = *compilation->compiler;
+    if (round == Round::with_precompiled_headers &&
+        (compiler.getFrontendOpts().ProgramAction == clang::frontend::PrintPreprocessedInput ||
+         !use_precompiled_headers(compiler, cache)))
+      continue;
     if (half == Half::device) {
       compilation->errors->refuse_nested_launches();
     } else {
@@ -239,9 +245,11 @@ Expected<void> compile(const std::vector<std::string>& arguments, const std::str
     }
     if (execute(*compilation->compiler, targets))
       return {};
+    if (round == Round::with_precompiled_headers)
+      continue;
     message = compilation->errors->first();
     targets = compilation->errors->lacking_targets();
-    if (last || targets.empty())
+    if (targets.empty())
       break;
   }
   return message.empty() ? fail("{}: Clang could not compile it", source) : fail("{}", message);

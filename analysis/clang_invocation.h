@@ -7,6 +7,7 @@
 #include <clang/Basic/Diagnostic.h>
 #include <clang/Basic/SourceLocation.h>
 #include <clang/Frontend/CompilerInstance.h>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -66,8 +67,9 @@ Expected<Compilation> prepare_compilation(const std::vector<std::string>& argume
                                           const std::vector<std::string>& extra = {});
 
 /// Runs the action that `arguments` name (-c, -emit-llvm, -o, …). The error is Clang's first. A host half
-/// registers its kernels as nvcc's does; `hide_entities` as of register_as_nvcc_does().
+/// registers its kernels as nvcc's does; `hide_entities` as of register_as_nvcc_does(). `cache`, if not
+/// empty, holds precompiled headers.
 Expected<void> compile(const std::vector<std::string>& arguments, const std::string& source, Half half,
-                       bool hide_entities = true);
+                       bool hide_entities, const std::filesystem::path& cache);
 
 } // namespace warplens::analysis

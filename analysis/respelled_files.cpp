@@ -12,6 +12,9 @@ namespace {
 /// PTX ISA, "mbarrier.inval"
 constexpr std::string_view barrier_end = "mbarrier.inval.";
 
+/// What precompiled headers begin with, which are no text (clang/lib/Serialization).
+constexpr llvm::StringLiteral precompiled_signature = "CPCH";
+
 struct Word {
   std::size_t begin, end;
   std::string_view text;
@@ -207,6 +210,8 @@ public:
                                                                bool needs_null, bool is_volatile) override {
     auto buffer = file_->getBuffer(name, size, needs_null, is_volatile);
     if (!buffer)
+      return buffer;
+    if ((*buffer)->getBuffer().starts_with(precompiled_signature))
       return buffer;
     const auto respelt = respell((*buffer)->getBuffer());
     if (!respelt)

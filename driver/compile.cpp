@@ -1,9 +1,9 @@
 // warplens-compile: the stages that need Clang and LLVM, as a program of their own that warplens starts.
 //
 //   warplens-compile rewrite --output DIR --summary FILE [OPTIONS] SOURCE -- CLANG-ARGUMENTS...
-//     OPTIONS: [--sites FILE] [--dependencies FILE]
+//     OPTIONS: [--sites FILE] [--dependencies FILE] [--cache DIR]
 //   warplens-compile patch --include DIR SOURCE -- CLANG-ARGUMENTS...
-//   warplens-compile clang --half device|host [--visible-entities] SOURCE -- CLANG-ARGUMENTS...
+//   warplens-compile clang --half device|host [--visible-entities] [--cache DIR] SOURCE -- CLANG-ARGUMENTS...
 //   warplens-compile lower --module NAME [--source FILE] [OPTIONS] BITCODE OBJECT
 //   warplens-compile link [OPTIONS] OBJECT FILES...
 //     OPTIONS: [--memcheck …] [--times] [--cache DIR] [--system-folder DIR]...
@@ -148,6 +148,8 @@ int run_command_line(std::vector<std::string> arguments) {
   link_command->add_option("files", files, "objects and archives");
   std::vector<std::string> system_folders;
   std::string cache;
+  for (auto* command : {rewrite_command, clang_command})
+    command->add_option("--cache", cache, "folder that keeps precompiled headers for the next time");
   for (auto* command : {lower_command, link_command}) {
     command->add_flag("--times", lowered.times, "print what each step took");
     command->add_option("--cache", cache, "folder that keeps kernels' objects for the next time");
@@ -167,6 +169,7 @@ int run_command_line(std::vector<std::string> arguments) {
 
   request.source = source;
   request.output_directory = output;
+  request.cache = cache;
   lowered.object = object;
   lowered.cache = cache;
   lowered.system_folders.assign(system_folders.begin(), system_folders.end());
@@ -181,7 +184,7 @@ int run_command_line(std::vector<std::string> arguments) {
                     : clang_command->parsed()
                         ? analysis::compile(request.clang_arguments, source,
                                             half == "host" ? analysis::Half::host : analysis::Half::device,
-                                            !visible_entities)
+                                            !visible_entities, cache)
                     : link_command->parsed() ? lowering::link(files, lowered)
                                              : lowering::lower(bitcode, lowered);
   if (!done) {

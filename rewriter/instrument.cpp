@@ -2,6 +2,7 @@
 
 #include "analysis/accesses_left.h"
 #include "analysis/analyse.h"
+#include "analysis/precompiled_headers.h"
 #include "rewriter/device_code.h"
 #include "rewriter/find.h"
 #include "rewriter/locate.h"
@@ -63,9 +64,11 @@ void note_unwritten(const clang::ASTContext& context, const analysis::AccessesLe
   }
 }
 
-void note_read_files(const clang::SourceManager& sources, std::set<std::string>& read) {
+void note_read_files(clang::ASTContext& context, std::set<std::string>& read) {
+  const clang::SourceManager& sources = context.getSourceManager();
   for (auto file = sources.fileinfo_begin(); file != sources.fileinfo_end(); ++file)
     read.insert(std::string(file->first.getName()));
+  analysis::note_precompiled_files(context, read);
 }
 
 /// Returns whether there is code for one architecture and not for others (CUDA C++ Programming Guide,
@@ -103,10 +106,10 @@ Expected<Instrumented> instrument(const Request& request) {
       break;
     const bool find_accesses_left = parses.empty(); // only the first architecture is compiled
     TRY_LET(parsed,
-            parse(arguments, source, find_accesses_left,
+            parse(arguments, source, find_accesses_left, request.cache,
                   [&](clang::ASTContext& context, const TextRecord& record, const RefusedFunctions& refused,
                       const analysis::AccessesLeft* left) {
-                    note_read_files(context.getSourceManager(), result.read);
+                    note_read_files(context, result.read);
                     if (left)
                       accesses_left = *left;
                     const Found found =

@@ -19,6 +19,7 @@ struct Request {
   std::vector<std::string> clang_arguments;
   std::filesystem::path output_directory; ///< the folder for the copies; instrument() writes nothing
   bool keep_removed = false;              ///< probe also accesses that the compiler removes
+  std::filesystem::path cache;            ///< folder of precompiled headers; empty: there are none
 };
 
 /// One file, rewritten. `text` is for the compiler (with #line, redirected includes and the site table);

@@ -3,6 +3,7 @@
 #include "analysis/accesses_left.h"
 #include "analysis/clang_invocation.h"
 #include "analysis/optimise.h"
+#include "analysis/precompiled_headers.h"
 #include "rewriter/refused.h"
 #include "rewriter/template_keywords.h"
 #include "rewriter/text_record.h"
@@ -41,6 +42,7 @@ namespace {
 
 /// The input and the outcome of one parse.
 struct Attempt {
+  std::filesystem::path cache; ///< of precompiled headers; empty: the headers' text is read
   bool is_last;
   bool find_accesses_left;
   const UseTree& use;
@@ -62,7 +64,9 @@ public:
 
   void HandleTranslationUnit(clang::ASTContext& context) override {
     const RefusedFunctions refused(context, errors_.errors());
-    if (errors_.incomplete()) {
+    if (!attempt_.cache.empty() && !errors_.errors().empty()) {
+      attempt_.refusal = errors_.first(); // the caller reads the text
+    } else if (errors_.incomplete()) {
       attempt_.refusal = errors_.first();
     } else if (attempt_.targets.empty() && !errors_.lacking_targets().empty()) {
       attempt_.lacking_targets = errors_.lacking_targets();
@@ -140,25 +144,34 @@ Expected<analysis::Compilation> prepare_parse(const std::vector<std::string>& ar
 
 namespace {
 
-Expected<void> parse_once(const std::vector<std::string>& arguments, const std::string& source,
+/// Returns false, without a parse, if there are no precompiled headers and the attempt is one with them.
+Expected<bool> parse_once(const std::vector<std::string>& arguments, const std::string& source,
                           Attempt& attempt) {
   TRY_LET(compilation, prepare_parse(arguments, source));
+  if (!attempt.cache.empty() && !analysis::use_precompiled_headers(*compilation->compiler, attempt.cache))
+    return false;
   attempt.refusal =
       fmt::format("{}: Clang could not parse it", source); // overwritten once Clang has parsed it
   ParseAction action(*compilation->errors, attempt);
   compilation->compiler->ExecuteAction(action);
-  return {};
+  return true;
 }
 
 } // namespace
 
 Expected<void> parse(const std::vector<std::string>& arguments, const std::string& source,
-                     bool find_accesses_left, const UseTree& use) {
+                     bool find_accesses_left, const std::filesystem::path& cache, const UseTree& use) {
+  if (!cache.empty()) {
+    Attempt attempt{cache, true, find_accesses_left, use};
+    TRY_LET(parsed, parse_once(arguments, source, attempt));
+    if (*parsed && attempt.refusal.empty())
+      return {};
+  }
   KeywordPlaces keywords;
   analysis::DefinitionTargets targets;
   constexpr int most = 3; // as they are, with attributes, with keywords as well
   for (int i = 1;; ++i) {
-    Attempt attempt{i == most, find_accesses_left, use, keywords, targets};
+    Attempt attempt{{}, i == most, find_accesses_left, use, keywords, targets};
     TRY(parse_once(arguments, source, attempt));
     const bool goes_on = i < most && (!attempt.lacking.empty() || !attempt.lacking_targets.empty());
     if (!goes_on)

@@ -4,6 +4,7 @@
 #include "analysis/clang_invocation.h"
 #include "support/expected.h"
 
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
@@ -34,8 +35,8 @@ using UseTree = std::function<void(clang::ASTContext&, const TextRecord&, const 
 
 /// Calls `use` with the finished AST and, on request, the accesses left after optimisation: one parse serves
 /// both. Functions with errors get no probes; the returned error is the first one elsewhere, as
-/// file:line:column: reason.
+/// file:line:column: reason. `cache`, if not empty, holds precompiled headers.
 Expected<void> parse(const std::vector<std::string>& arguments, const std::string& source,
-                     bool find_accesses_left, const UseTree& use);
+                     bool find_accesses_left, const std::filesystem::path& cache, const UseTree& use);
 
 } // namespace warplens::rewriter

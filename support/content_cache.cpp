@@ -48,22 +48,37 @@ std::optional<std::string> ContentCache::find(const std::string& key) const {
 }
 
 void ContentCache::store(const std::string& key, std::string_view content) const {
+  store_file(key, [&](const fs::path& path) {
+    std::ofstream file(path, std::ios::binary | std::ios::trunc);
+    file << content_hash(content) << content;
+    file.close();
+    return !file.fail();
+  });
+}
+
+std::optional<fs::path> ContentCache::find_file(const std::string& key) const {
+  const auto path = path_of(key);
+  std::error_code problem;
+  fs::last_write_time(path, fs::file_time_type::clock::now(), problem); // marks its last use
+  return problem ? std::nullopt : std::optional(path);
+}
+
+bool ContentCache::store_file(const std::string& key,
+                              const std::function<bool(const fs::path&)>& make) const {
   if (!enabled())
-    return;
+    return false;
   static std::atomic<unsigned> number{0};
   const auto path = path_of(key);
   const auto temporary = fmt::format("{}.{}.{}", path.string(), getpid(), number++);
   std::error_code problem;
   fs::create_directories(path.parent_path(), problem);
-  std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
-  file << content_hash(content) << content;
-  file.close();
-  if (file)
+  const bool made = make(temporary);
+  if (made)
     fs::rename(temporary, path, problem);
-  if (file && !problem)
-    has_grown_ = true;
-  else
-    fs::remove(temporary, problem);
+  if (made && !problem)
+    return has_grown_ = true;
+  fs::remove(temporary, problem);
+  return false;
 }
 
 void ContentCache::evict() const {

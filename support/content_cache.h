@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,6 +29,13 @@ public:
 
   std::optional<std::string> find(const std::string& key) const;
   void store(const std::string& key, std::string_view content) const;
+  /// Returns the path of a file that store_file() kept, for who maps it into memory. Its content is not
+  /// checked, and it may vanish.
+  std::optional<std::filesystem::path> find_file(const std::string& key) const;
+  /// Keeps the file that `make` writes to the path it is given, if it returns true. Returns whether it is
+  /// kept.
+  bool store_file(const std::string& key,
+                  const std::function<bool(const std::filesystem::path&)>& make) const;
   /// Returns whether this instance stored anything.
   bool has_grown() const { return has_grown_; }
   /// Removes the least recently used files until three quarters of the bound are left, if it is exceeded.

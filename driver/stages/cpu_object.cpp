@@ -52,6 +52,8 @@ Expected<std::string> compile_half(const Halves& halves, const char* half, const
   Arguments command{resources().compile.string(), "clang", "--half", half};
   if (!halves.nvcc.hidden_entities)
     command.push_back("--visible-entities");
+  if (const auto cache = cache_folder(); !cache.empty())
+    command = command + Arguments{"--cache", cache.string()};
   command = command + Arguments{halves.source.source.string(), "--"};
   const auto dependencies = dependencies_of(halves, half).string();
   command = command + halves.clang_arguments +

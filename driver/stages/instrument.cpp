@@ -1,6 +1,7 @@
 #include "driver/stages/instrument.h"
 
 #include "driver/resources.h"
+#include "driver/stages/cache_folder.h"
 #include "driver/stages/compiler.h"
 #include "driver/stages/stage_cache.h"
 #include "driver/version.h"
@@ -45,10 +46,12 @@ Expected<InstrumentedSource> instrument(const std::filesystem::path& source,
   TRY(check_readable(source));
   const auto summary = directory / "instrumented.json", sites = directory / "instrumented.sites",
              read = directory / "instrumented.d";
-  const auto command =
-      compile_command({"rewrite", "--output", directory.string(), "--summary", summary.string(), "--sites",
-                       sites.string(), "--dependencies", read.string()},
-                      source, clang_arguments);
+  std::vector<std::string> options{"rewrite",      "--output",       directory.string(),
+                                   "--summary",    summary.string(), "--sites",
+                                   sites.string(), "--dependencies", read.string()};
+  if (const auto folder = cache_folder(); !folder.empty())
+    options.insert(options.end(), {"--cache", folder.string()});
+  const auto command = compile_command(std::move(options), source, clang_arguments);
   const StageCache cache;
   const StageRun run{
       directory, command, {resources().compile, clang}, searched_folders(source, clang_arguments), true};
