@@ -567,6 +567,18 @@ int main() { print_result([](int* a) { use<2><<<1, 1>>>(a); }); std::printf("%d\
                    "__global__ void fill(int* a) { Pair made = pair(2, 3); a[0] = made.a + made.b; }\n"
                    "int main() { print_result([](int* a) { fill<<<1, 1>>>(a); }); return pair(0, 1).a; }\n", "5 0\n")
 
+    def test_templates_that_ask_for_extended_lambdas(self):
+        """Their specialisations must not be chosen, or rejected, before the type is known."""
+        traits = ("__nv_is_extended_device_lambda_closure_type", "__nv_is_extended_host_device_lambda_closure_type",
+                  "__nv_is_extended_device_lambda_with_preserved_return_type")
+        kinds = "".join(f"template <class T, class = void> struct Kind{i} {{ static constexpr int value = 1; }};\n"
+                        f"template <class T> struct Kind{i}<T, std::enable_if_t<{trait}(T)>> {{ static constexpr int value = 2; }};\n"
+                        f"static_assert(!{trait}(long), \"\");\n"
+                        for i, trait in enumerate(traits))
+        self.check("#include <type_traits>\n" + PRINT + kinds +
+                   "template <class T> __global__ void fill(int* a) { a[0] = Kind0<T>::value + Kind1<T>::value; a[1] = Kind2<T>::value; }\n"
+                   "int main() { print_result([](int* a) { fill<float><<<1, 1>>>(a); }); }\n", "2 1\n", "--extended-lambda", "-std=c++17")
+
     def test_launch_bounds_by_a_constexpr_call(self):
         self.check(PRINT + """
 __host__ __device__ constexpr int threads_of(int bytes) { return bytes > 4 ? 64 : 128; }
