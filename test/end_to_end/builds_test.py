@@ -156,6 +156,16 @@ int main() {
         self.build("-I", "folder1", "-DMACRO=1", "-Xcompiler", "-Ifolder2,-DMACRO=2", "a.cu")
         self.assertEqual(self.output_of("./program"), "2 1\n")
 
+    def test_the_value_of_a_definition_is_a_list(self):
+        self.write("a.cu", "#include <cstring>\n" + PRINT + "__global__ void fill(int* a) { int list[] = {LIST}; a[0] = list[0] + list[1]; a[1] = ONE + TWO; }\n"
+                   'int main() { print_result([](int* a) { fill<<<1, 1>>>(a); }); return std::strcmp(NAME, "x") || std::strcmp(TEXT, "a,b"); }\n')
+        definitions = (r"-DLIST=1\,2", r'-DNAME=\"x\"', '-DTEXT="a,b"', "-DONE=3,TWO=4")
+        self.output_of(REAL, "-arch=sm_80", *definitions, "-c", "a.cu", "-o", "nvccs.o")
+        self.nvcc("--strict", "-arch=sm_80", *definitions, "-c", "a.cu")
+        self.assert_probed("a.o", "a.cu")
+        self.build(*definitions, "a.cu")
+        self.assertEqual(self.output_of("./program"), "3 7\n")
+
     def test_a_header_that_appears_in_a_folder_of_the_host_compilers(self):
         """What was compiled before counts no longer: not the object, nor the machine code's figures."""
         environment = {"WARPLENS_CACHE": str(self.folder / "cache")}
