@@ -172,6 +172,9 @@ Expected<Compilation> prepare_compilation(const std::vector<std::string>& argume
   invocation->getFrontendOpts().DisableFree = false; // this process lives on after the compilation
   invocation->getCodeGenOpts().DisableFree = false;
   invocation->getDiagnosticOpts().ShowCarets = false; // no "1 warning generated"
+  // The diagnostics are older than the options, which say what is no error (-Wno-c++11-narrowing).
+  clang::ProcessWarningOptions(result.compiler->getDiagnostics(), invocation->getDiagnosticOpts(),
+                               /*ReportDiags=*/false);
   result.compiler->setInvocation(std::move(invocation));
   result.compiler->createFileManager(clang::createVFSFromCompilerInvocation(
       result.compiler->getInvocation(), result.compiler->getDiagnostics(), respelled_files()));

@@ -66,8 +66,9 @@ Expected<void> apply(NvccArguments& result, const NvccArgument& argument) {
       add(result.preprocessing, {"-isystem", folder});
     break;
   case OptionKind::define:
-    add(result.preprocessing, {"-D" + value});
-    break; // a macro's value may hold commas
+    for (const auto& definition : split_definitions(value))
+      add(result.preprocessing, {"-D" + definition});
+    break;
   case OptionKind::undefine: add_list(result.preprocessing, "-U"); break;
   case OptionKind::include_file:
     for (const auto& file : split_commas(value))

@@ -259,20 +259,33 @@ Expected<void> read_into(std::vector<NvccArgument>& result, const std::vector<st
 
 } // namespace
 
-std::vector<std::string> split_commas(std::string_view text) {
+namespace {
+
+std::vector<std::string> split(std::string_view text, bool keeps_quotes) {
   std::vector<std::string> parts{""};
   bool quoted = false;
   for (std::size_t i = 0; i < text.size(); ++i)
-    if (text[i] == '\\' && i + 1 < text.size())
+    if (text[i] == '\\' && i + 1 < text.size()) {
       parts.back() += text[++i];
-    else if (text[i] == '"')
-      quoted = !quoted;
-    else if (text[i] == ',' && !quoted)
+    } else if (text[i] == ',' && !quoted) {
       parts.emplace_back();
-    else
-      parts.back() += text[i];
+    } else {
+      quoted ^= text[i] == '"';
+      if (text[i] != '"' || keeps_quotes)
+        parts.back() += text[i];
+    }
   std::erase(parts, "");
   return parts;
+}
+
+} // namespace
+
+std::vector<std::string> split_commas(std::string_view text) {
+  return split(text, /*keeps_quotes=*/false);
+}
+
+std::vector<std::string> split_definitions(std::string_view text) {
+  return split(text, /*keeps_quotes=*/true);
 }
 
 Expected<std::vector<std::string>> split_compiler_options(std::string_view text) {

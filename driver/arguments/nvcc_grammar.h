@@ -77,6 +77,10 @@ Expected<std::vector<NvccArgument>> read_nvcc_arguments(const std::vector<std::s
 /// signs: `a,b\,c,"d,e"` → "a", "b,c", "d,e".
 std::vector<std::string> split_commas(std::string_view text);
 
+/// Splits the value of -D, which is a list as well, but keeps the double quotes of a macro's text:
+/// `A,B=1\,2,C="d,e",D=\"f\"` → `A`, `B=1,2`, `C="d,e"`, `D="f"`.
+std::vector<std::string> split_definitions(std::string_view text);
+
 /// Splits the value of -Xcompiler. nvcc puts a blank in the place of each unshielded comma, and a shell
 /// splits what that gives: `-DA -DB=1\,2,-DC='x y'` → "-DA", "-DB=1,2", "-DC=x y".
 Expected<std::vector<std::string>> split_compiler_options(std::string_view text);

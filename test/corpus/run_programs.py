@@ -121,8 +121,7 @@ class Runner:
         tools = scratch / "tools"
         tools.mkdir()
         nvcc = tools / "nvcc"
-        nvcc.write_text(f"#!/bin/sh\nexec {shlex.quote(str(self.warplens))} nvcc \"$@\"\n", encoding="utf-8")
-        nvcc.chmod(0o755)
+        nvcc.symlink_to(self.warplens.parent / "warplens-nvcc")
         return {**os.environ, "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}", "WARPLENS_BACKEND": "cpu", "CUDACXX": str(nvcc),
                 "CUDA_PATH": toolkit()}
 

@@ -59,7 +59,9 @@ TEST_CASE("comma lists") {
   CHECK(parse({"-Xlinker=-rpath,/opt"}).linking == Strings{"-Wl,-rpath", "-Wl,/opt"});
   CHECK(parse({"-I=a,b"}).preprocessing == Strings{"-Ia", "-Ib"});
   CHECK(parse({"-I=a\\,b"}).preprocessing == Strings{"-Ia,b"});
-  CHECK(parse({"-DPAIR=1,2"}).preprocessing == Strings{"-DPAIR=1,2"});
+  CHECK(parse({R"(-DPAIR=1\,2)"}).preprocessing == Strings{"-DPAIR=1,2"});
+  CHECK(parse({"-DA,B=2"}).preprocessing == Strings{"-DA", "-DB=2"});
+  CHECK(parse({R"(-DTEXT="a,b",NAME=\"c\")"}).preprocessing == Strings{R"(-DTEXT="a,b")", R"(-DNAME="c")"});
 }
 
 TEST_CASE("the host compiler's options are split as by nvcc and a shell") {

@@ -156,6 +156,16 @@ int main() {
         self.build("-I", "folder1", "-DMACRO=1", "-Xcompiler", "-Ifolder2,-DMACRO=2", "a.cu")
         self.assertEqual(self.output_of("./program"), "2 1\n")
 
+    def test_the_value_of_a_definition_is_a_list(self):
+        self.write("a.cu", "#include <cstring>\n" + PRINT + "__global__ void fill(int* a) { int list[] = {LIST}; a[0] = list[0] + list[1]; a[1] = ONE + TWO; }\n"
+                   'int main() { print_result([](int* a) { fill<<<1, 1>>>(a); }); return std::strcmp(NAME, "x") || std::strcmp(TEXT, "a,b"); }\n')
+        definitions = (r"-DLIST=1\,2", r'-DNAME=\"x\"', '-DTEXT="a,b"', "-DONE=3,TWO=4")
+        self.output_of(REAL, "-arch=sm_80", *definitions, "-c", "a.cu", "-o", "nvccs.o")
+        self.nvcc("--strict", "-arch=sm_80", *definitions, "-c", "a.cu")
+        self.assert_probed("a.o", "a.cu")
+        self.build(*definitions, "a.cu")
+        self.assertEqual(self.output_of("./program"), "3 7\n")
+
     def test_a_header_that_appears_in_a_folder_of_the_host_compilers(self):
         """What was compiled before counts no longer: not the object, nor the machine code's figures."""
         environment = {"WARPLENS_CACHE": str(self.folder / "cache")}
@@ -311,6 +321,45 @@ endforeach()
         self.output_of("g++", "a.o", "-o", "program", REAL.parent.parent / "lib64/libcudart_static.a", f"-L{libraries}", "-lcudart_static",
                        "-lrt", "-ldl", "-lpthread")
         self.assertIn("NVIDIA's own CUDA runtime", run(self.folder / "program").stderr)
+
+    def test_the_management_library(self):
+        """NVML describes the device as the runtime does; what it would measure is refused in one line."""
+        self.write("a.cu", """#include <cstdio>
+#include <cstring>
+extern "C" {
+int nvmlInit_v2();
+int nvmlShutdown();
+const char* nvmlErrorString(int);
+int nvmlDeviceGetCount_v2(unsigned*);
+int nvmlDeviceGetHandleByPciBusId_v2(const char*, void**);
+int nvmlDeviceGetHandleByIndex_v2(unsigned, void**);
+int nvmlDeviceGetName(void*, char*, unsigned);
+int nvmlDeviceGetClockInfo(void*, int, unsigned*);
+int nvmlDeviceGetPowerUsage(void*, unsigned*);
+}
+int main() {
+  cudaDeviceProp properties;
+  cudaGetDeviceProperties(&properties, 0);
+  int clock;
+  cudaDeviceGetAttribute(&clock, cudaDevAttrClockRate, 0);
+  char bus[32], name[256] = "";
+  cudaDeviceGetPCIBusId(bus, sizeof bus, 0);
+  void *by_bus = nullptr, *by_index = nullptr;
+  unsigned devices = 0, megahertz = 0, power = 0;
+  std::printf("%d ", nvmlInit_v2() || nvmlDeviceGetCount_v2(&devices) || nvmlDeviceGetHandleByPciBusId_v2(bus, &by_bus) ||
+                         nvmlDeviceGetHandleByIndex_v2(0, &by_index) || nvmlDeviceGetName(by_bus, name, sizeof name) ||
+                         nvmlDeviceGetClockInfo(by_bus, 1, &megahertz));
+  std::printf("%u %d %d %d ", devices, by_bus == by_index, std::strcmp(name, properties.name), clock / 1000 - int(megahertz));
+  std::printf("%d %d %d ", nvmlDeviceGetName(by_bus, name, 3), nvmlDeviceGetHandleByIndex_v2(1, &by_index), nvmlDeviceGetName(nullptr, name, 256));
+  for (int i = 0; i < 2; ++i)
+    std::printf("%s ", nvmlErrorString(nvmlDeviceGetPowerUsage(by_bus, &power)));
+  std::printf("%d %d\\n", nvmlShutdown(), cudaGetLastError());
+}
+""")
+        self.build("a.cu", "-lnvidia-ml")
+        done = run(self.folder / "program")
+        self.assertEqual(done.stdout, "0 1 1 0 0 7 2 2 Not Supported Not Supported 0 0\n")
+        self.assertEqual(done.stderr.count("warplens: nvmlDeviceGetPowerUsage is not supported"), 1, done.stderr)
 
 
 class Libraries(BuildCase):
@@ -522,6 +571,23 @@ __device__ int BY_ARCHITECTURE(step)(int x) { return x + 1; }
 template <int n> __global__ void use(int* a) { a[0] = lib::Tile::of(BY_ARCHITECTURE(step)(n)); }
 int main() { print_result([](int* a) { use<2><<<1, 1>>>(a); }); std::printf("%d\\n", lib::Tile::of(2)); }
 """, "96 0\n64\n")
+
+    def test_braces_that_narrow(self):
+        self.check(PRINT + "struct Pair { double a, b; };\n__host__ __device__ Pair pair(unsigned a, long b) { return {a, b}; }\n"
+                   "__global__ void fill(int* a) { Pair made = pair(2, 3); a[0] = made.a + made.b; }\n"
+                   "int main() { print_result([](int* a) { fill<<<1, 1>>>(a); }); return pair(0, 1).a; }\n", "5 0\n")
+
+    def test_templates_that_ask_for_extended_lambdas(self):
+        """Their specialisations must not be chosen, or rejected, before the type is known."""
+        traits = ("__nv_is_extended_device_lambda_closure_type", "__nv_is_extended_host_device_lambda_closure_type",
+                  "__nv_is_extended_device_lambda_with_preserved_return_type")
+        kinds = "".join(f"template <class T, class = void> struct Kind{i} {{ static constexpr int value = 1; }};\n"
+                        f"template <class T> struct Kind{i}<T, std::enable_if_t<{trait}(T)>> {{ static constexpr int value = 2; }};\n"
+                        f"static_assert(!{trait}(long), \"\");\n"
+                        for i, trait in enumerate(traits))
+        self.check("#include <type_traits>\n" + PRINT + kinds +
+                   "template <class T> __global__ void fill(int* a) { a[0] = Kind0<T>::value + Kind1<T>::value; a[1] = Kind2<T>::value; }\n"
+                   "int main() { print_result([](int* a) { fill<float><<<1, 1>>>(a); }); }\n", "2 1\n", "--extended-lambda", "-std=c++17")
 
     def test_launch_bounds_by_a_constexpr_call(self):
         self.check(PRINT + """

@@ -29,10 +29,12 @@
 #define __CUDACC_RELAXED_CONSTEXPR__ 1
 #endif
 
-// nvcc gives extended lambdas closure types of its own; to Clang they are plain closures.
-#define __nv_is_extended_device_lambda_closure_type(type) false
-#define __nv_is_extended_host_device_lambda_closure_type(type) false
-#define __nv_is_extended_device_lambda_with_preserved_return_type(type) false
+// nvcc gives extended lambdas closure types of its own; to Clang they are plain closures. The answer depends
+// on the type, so that a template that asks about its parameter is not rejected before it is used.
+#define WARPLENS_NO_CLOSURE_OF_NVCCS(type) (__is_same(type, void) && false)
+#define __nv_is_extended_device_lambda_closure_type(type) WARPLENS_NO_CLOSURE_OF_NVCCS(type)
+#define __nv_is_extended_host_device_lambda_closure_type(type) WARPLENS_NO_CLOSURE_OF_NVCCS(type)
+#define __nv_is_extended_device_lambda_with_preserved_return_type(type) WARPLENS_NO_CLOSURE_OF_NVCCS(type)
 
 // Clang's wrapper leaves it defined as 0, but nvcc defines it only under -use_fast_math.
 #undef __USE_FAST_MATH__

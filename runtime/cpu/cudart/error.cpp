@@ -62,13 +62,17 @@ cudaError_t error_of_exception() {
   return cudaErrorUnknown;
 }
 
-/// Reports the refusal once for each function.
-int refuse(const char* function, const char* why) {
+void say_refused(const char* function, const char* why) {
   static std::mutex mutex;
   static std::set<std::string_view> reported;
   const std::lock_guard lock(mutex);
   if (reported.insert(function).second)
     std::fprintf(stderr, "warplens: %s is not supported by the CPU back end: %s\n", function, why);
+}
+
+/// Names the function and returns CUDA's error for it.
+int refuse(const char* function, const char* why) {
+  say_refused(function, why);
   return report(cudaErrorNotSupported);
 }
 

@@ -10,6 +10,9 @@ namespace warplens::cpu {
 /// Stores an error as the calling thread's last one. Every entry point returns through it.
 cudaError_t report(cudaError_t error);
 
+/// Names a function that the CPU back end refuses on stderr, once for each.
+void say_refused(const char* function, const char* why);
+
 /// Makes every later call return this error, after a kernel has failed.
 void fail_context(cudaError_t error);
 
