@@ -7,8 +7,8 @@
 #include "report/terminal_text.h"
 #include "report/verdict.h"
 #include "result/json_node.h"
-#include "result/names.h"
 #include "result/metrics.h"
+#include "result/names.h"
 #include "result/no_time.h"
 #include "support/display_name.h"
 

@@ -57,7 +57,8 @@ const SiteMetric& site_metric(std::string_view name);
 /// uses none.
 double beyond_first_cache(const SiteResult& site);
 
-/// Returns whether the machine code of each kernel was executed beside the program: then no access is missing.
+/// Returns whether the machine code of each kernel was executed beside the program: then no access is
+/// missing.
 bool are_all_executed(const Result& result);
 
 } // namespace warplens

@@ -191,7 +191,7 @@ class BadInput(unittest.TestCase):
                 (["profile"], ["see warplens profile --help"]), (["trace", "frob"], ["'frob'", "info, counts, dump, check"]), (["trace", "info"], ["see warplens trace info --help"]),
                 (["run"], ["PROGRAM"]), (["report", "x", "--format", "papyrus"], ["papyrus"]),
                 (["report", "x", "--format", "json", "--columns", "l1"], ["--columns", "text and patch only"]),
-                (["report", "x", "--width", "90", "--format", "csv"], ["--width", "text only"]),
+                (["report", "x", "--width", "90", "--format", "csv"], ["--width", "sass only"]),
                 (["report", "x", "--threshold", "0.1"], ["--threshold", "sarif only"]),
                 (["report", "x", "--open", "--no-source"], ["--no-source", "text only"]),
                 (["report", "x", "--format", "sarif", "--threshold", "nan"], ["--threshold", "nan", "from 0 to 1"]),

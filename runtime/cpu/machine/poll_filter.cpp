@@ -6,7 +6,7 @@
 namespace warplens::cpu {
 namespace {
 
-constexpr std::size_t most_held = 1024; ///< events of an iteration: loops that wait are short
+constexpr std::size_t max_held = 1024; ///< events of an iteration: loops that wait are short
 
 }
 
@@ -16,7 +16,7 @@ void PollFilter::on_run(machine::WarpId warp, std::uint32_t first, std::uint32_t
   if (!holds(poll, active))
     return sink_.on_run(warp, first, count, active);
   poll.now.push_back({.first = first, .count = count, .active = active});
-  if (poll.now.size() > most_held)
+  if (poll.now.size() > max_held)
     end(warp, poll);
 }
 

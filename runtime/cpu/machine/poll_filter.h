@@ -14,7 +14,7 @@ namespace warplens::cpu {
 /// A sink before another one. A warp polls where a load that others may write, or an atomic operation,
 /// returns the same from the same addresses twice in a row, and the warp writes nothing in between. What it
 /// does from then on is held back: it is left out when the answer changes, and told whole, in order, if it
-/// never does, as in a loop that only counts. Other lanes of the warp are told at once.
+/// never does, as in a loop that only counts. What other lanes of the warp do is handed on at once.
 class PollFilter : public machine::Sink {
 public:
   PollFilter(machine::Sink& sink, std::uint32_t warps_per_block) : sink_(sink), polls_(warps_per_block) {}

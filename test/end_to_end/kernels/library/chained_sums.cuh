@@ -25,7 +25,7 @@ __global__ void chain(volatile int* sums, volatile int* flags) {
   }
 }
 
-/// Reads one word again and again, which does not change, as often as it is told.
+/// Reads one word again and again, which does not change, `steps` times.
 __global__ void counted(const volatile int* word, int* sum, int steps) {
   int all = 0;
   for (int i = 0; i < steps; ++i)
