@@ -141,21 +141,21 @@ export interface Accuracy {
   date: string;
 }
 
-/** A machine instruction. What is not known of it is absent. */
+/** A machine instruction. A figure that is not known is absent. */
 export interface Instruction {
-  /** In the code's functions; absent: 0. */
+  /** The index into the code's functions; absent: 0. */
   function?: number;
   offset: number;
   sass: string;
-  /** In the code's files. */
+  /** The index into the code's files. */
   file?: number;
   line?: number;
-  /** By warps, in the snapshot. */
+  /** Executions by warps, in the snapshot. */
   executions: number;
   active_lanes?: number;
   /** Executions that access memory; absent: 0. */
   requests?: number;
-  /** Of all requests; absent in shared and constant memory. */
+  /** The sectors of all requests; absent in shared and constant memory. */
   sectors?: number;
   passes?: number;
   /** The id of the site that has all of its requests. */
@@ -167,7 +167,7 @@ export interface Instruction {
 export interface Code {
   functions: string[];
   files: string[];
-  /** By function and offset. */
+  /** The instructions are in the order of function and offset. */
   instructions: Instruction[];
   accesses_apart?: number;
   left_out?: { instructions: number; executions: number };
