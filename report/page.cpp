@@ -2,6 +2,7 @@
 #include "report/headroom_text.h"
 #include "report/page_comparison.h"
 #include "report/report.h"
+#include "report/sass_rows.h"
 #include "report/source_file.h"
 #include "report/verdict.h"
 #include "result/headroom.h"
@@ -75,7 +76,8 @@ Json limits_of(const KernelResult& kernel) {
   return limits;
 }
 
-/// Returns for each kernel what its report opens with, and the findings on it as a whole.
+/// Returns for each kernel what its report opens with, the findings on it as a whole, and why its machine
+/// code is not known, where it is not.
 Json openings(const Result& result) {
   Json list = Json::array();
   for (const KernelResult& kernel : result.kernels) {
@@ -90,6 +92,8 @@ Json openings(const Result& result) {
     Json& opening = list.emplace_back(Json{{"lines", lines}, {"findings", findings}});
     if (Json limits = limits_of(kernel); !limits.empty())
       opening["limits"] = std::move(limits);
+    if (!kernel.code)
+      opening["no_code"] = why_no_code(kernel);
   }
   return list;
 }

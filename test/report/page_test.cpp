@@ -92,6 +92,18 @@ TEST_CASE("page: accesses with the same verdict are combined") {
         "val[j], y[indices[j]]: uncoalesced: 28.0 sectors per request where 4.00 would do");
 }
 
+TEST_CASE("page: why a kernel's machine code is not known") {
+  Result result = test::sample_result();
+  result.kernels[0].code_unknown = "the trace has no machine code of the kernel";
+  const auto opening_of = [&] {
+    return Json::parse(data_in(print({{"a.json", &result}})))["results"][0]["openings"][0];
+  };
+  CHECK(opening_of()["no_code"] == "the trace has no machine code of the kernel");
+  result.kernels[0].code_unknown.clear();
+  result.kernels[0].code.emplace();
+  CHECK_FALSE(opening_of().contains("no_code"));
+}
+
 TEST_CASE("page: nothing in the data can end the script element") {
   Result result = test::sample_result();
   const std::string hostile = "</script><script>alert(1)</script><!-- <img onerror=x> \u2028\u2029 \xff";

@@ -141,6 +141,38 @@ export interface Accuracy {
   date: string;
 }
 
+/** A machine instruction. A figure that is not known is absent. */
+export interface Instruction {
+  /** The index into the code's functions; absent: 0. */
+  function?: number;
+  offset: number;
+  sass: string;
+  /** The index into the code's files. */
+  file?: number;
+  line?: number;
+  /** Executions by warps, in the snapshot. */
+  executions: number;
+  active_lanes?: number;
+  /** Executions that access memory; absent: 0. */
+  requests?: number;
+  /** The sectors of all requests; absent in shared and constant memory. */
+  sectors?: number;
+  passes?: number;
+  /** The id of the site that has all of its requests. */
+  site?: string;
+  states?: ByState;
+  awaited?: number;
+}
+
+export interface Code {
+  functions: string[];
+  files: string[];
+  /** The instructions are in the order of function and offset. */
+  instructions: Instruction[];
+  accesses_apart?: number;
+  left_out?: { instructions: number; executions: number };
+}
+
 export interface Kernel {
   name: string;
   gpu: string;
@@ -181,6 +213,7 @@ export interface Kernel {
   };
   trial_values?: Partial<Record<Total | "cycles", (number | null)[]>>;
   sites: Site[];
+  code?: Code;
   objects?: DataObject[];
   timeline?: Timeline;
 }
@@ -200,6 +233,8 @@ export interface Opening {
   limits?: ByResource;
   /** The findings on the kernel as a whole. */
   findings: string[];
+  /** Why the kernel's machine code is not known, where it is not. */
+  no_code?: string;
 }
 
 export interface ResultEntry {

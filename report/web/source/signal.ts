@@ -27,6 +27,16 @@ export function signal<T>(initial: T): Signal<T> {
   };
 }
 
+/** Returns whether the watched value is this one; a part is drawn anew only where that changes. */
+export function useIs<T>(watched: Signal<T>, value: T): boolean {
+  const [is, setIs] = useState(Object.is(watched.value, value));
+  useEffect(() => {
+    setIs(Object.is(watched.value, value));
+    return watched.subscribe((next) => setIs(Object.is(next, value)));
+  }, [watched, value]);
+  return is;
+}
+
 export function useSignal<T>(watched: Signal<T>): T {
   const [value, setValue] = useState(watched.value);
   useEffect(() => {

@@ -1,4 +1,5 @@
 // The reader's choices. They live in the address (after #), so that a link or the back button leads to the same view.
+import { codeOrders, type CodeOrder } from "./code";
 import { costFigure, defaultFigures, figureOf } from "./figures";
 import { hotLines, unique, type Profile } from "./profile";
 import type { PageData } from "./result";
@@ -15,6 +16,8 @@ export interface State {
   heat: string;
   file: string;
   line: number;
+  /** The order of the machine code beside the source; absent: it is not shown. */
+  code?: CodeOrder;
 }
 
 export type Change = (change: Partial<State>) => void;
@@ -29,6 +32,9 @@ export function initialState(profiles: Profile[]): State {
   };
 }
 
+/** Returns the figures in the gutter: beside the machine code there is room for one. */
+export const figuresInGutter = ({ figures, code }: State) => (code ? figures.slice(0, 1) : figures);
+
 /** Returns the files that can be shown: those with sites first, ordered by cost. */
 export function filesOf(data: PageData, profiles: Profile[]): string[] {
   const cost = new Map<string, number>();
@@ -41,7 +47,7 @@ export function filesOf(data: PageData, profiles: Profile[]): string[] {
 export function toAddress(state: State): string {
   const fields = new URLSearchParams({
     view: state.view, shown: state.shown.join("|"), figures: state.figures.join(","), heat: state.heat,
-    file: state.file, line: String(state.line),
+    file: state.file, line: String(state.line), ...(state.code ? { code: state.code } : {}),
   });
   return `#${fields}`;
 }
@@ -60,5 +66,6 @@ export function fromAddress(address: string, state: State, profiles: Profile[], 
     heat: figureOf(fields.get("heat") ?? "")?.id ?? state.heat,
     file: files.includes(file) ? file : state.file,
     line: Math.max(1, Number(fields.get("line")) || state.line),
+    code: codeOrders.find((order) => order === fields.get("code")),
   };
 }

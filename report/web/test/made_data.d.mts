@@ -12,6 +12,8 @@ export interface Sizes {
   timelineBins?: number;
   /** The trials have a clock: there are times and a time-lapse. */
   clock?: boolean;
+  /** The kernels' machine code is known. */
+  code?: boolean;
 }
 
 export function numbers(seed: number): () => number;

@@ -68,7 +68,7 @@ function site(random, file, line, text, column, expression, index, trials) {
 }
 
 /** Returns a page's data with this many files, lines in all and sites in all. */
-export function madeData({ files = 1, lines = 200, sites = 24, kernels = 1, gpus = ["a100"], seed = 1, trials = 64, units = {}, timelineBins = 256, clock = false } = {}) {
+export function madeData({ files = 1, lines = 200, sites = 24, kernels = 1, gpus = ["a100"], seed = 1, trials = 64, units = {}, timelineBins = 256, clock = false, code = false } = {}) {
   bins = timelineBins;
   const random = numbers(seed);
   const perFile = Math.ceil(lines / files), sitesPerFile = Math.ceil(sites / files);
@@ -96,6 +96,7 @@ export function madeData({ files = 1, lines = 200, sites = 24, kernels = 1, gpus
       if (clock) addSiteTimes(random, all, trials);
       const made = madeKernel(random, `kernel_${kernel}`, gpu, all, trials);
       if (clock) addTimes(random, made, trials, units);
+      if (code) made.code = madeCode(made.sites, clock);
       list.push(made);
     }
   const verdicts = list.flatMap((kernel, index) => kernel.sites.map(({ file, line }) => ({ file, line, kernel: index, text: "uncoalesced: 12.0 sectors per request where 4.00 would do" })));
@@ -113,6 +114,25 @@ function addSiteTimes(random, sites, trials) {
       occupied: { issue: 1 / sites.length, l2_slices: share, dram: share },
     };
   });
+}
+
+/**
+ * Returns machine code of two instructions per site: the access, and its use, which waits for it. Before them is one of no line. The
+ * kernel's last site has the largest share of the time.
+ */
+function madeCode(sites, clock) {
+  const files = [...new Set(sites.map(({ file }) => file))];
+  const all = (sites.length * (sites.length + 1)) / 2;
+  const instructions = [{ offset: 0, sass: "MOV R1, c[0x0][0x28]", executions: 16, active_lanes: 32, ...(clock ? { states: {}, awaited: 0 } : {}) }];
+  sites.forEach(({ id, file, line, executions, active_lanes, sectors_per_request }, index) => {
+    const at = { file: files.indexOf(file), line, executions };
+    const share = (index + 1) / all;
+    const time = (long_scoreboard) => (clock ? { states: { selected: 0.1 * share, long_scoreboard }, awaited: 0 } : {});
+    instructions.push({ offset: 16 + 32 * index, sass: `LDG.E R${index}, [R2.64+${index}]`, ...at, active_lanes, requests: executions,
+      sectors: executions * sectors_per_request, passes: executions, site: id, ...time(0) });
+    instructions.push({ offset: 32 + 32 * index, sass: `FADD R4, R4, R${index}`, ...at, ...time(0.8 * share) });
+  });
+  return { functions: ["kernel"], files, instructions };
 }
 
 /** Gives the kernel what only trials on a clock have. */

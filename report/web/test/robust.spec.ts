@@ -159,6 +159,11 @@ for (const colorScheme of ["light", "dark"] as const)
       expect(await violations(page), view).toEqual([]);
       await screenshot(page, `${view}-${colorScheme}`);
     }
+    await page.goto(pageWith("accessible_code", madeData({ gpus: ["a100", "v100"], clock: true, code: true })));
+    await page.getByRole("button", { name: "Machine code", exact: true }).click();
+    await page.locator(".machine-code .lines").focus();
+    expect(await violations(page), "machine code").toEqual([]);
+    await screenshot(page, `machine-code-${colorScheme}`);
     await page.goto(pageWith("accessible_no_clock", madeData()));
     expect(await violations(page), "without a clock").toEqual([]);
     await context.close();

@@ -13,6 +13,11 @@ export function FigurePicker({ files, state, change }: ViewProps) {
     const order = [...figures.map((figure) => figure.id).filter((known) => on.includes(known)), ...on.filter((other) => other.includes("/"))];
     if (order.length) change({ figures: order });
   };
+  const toggleCode = () => {
+    change({ code: state.code ? undefined : "address" });
+    // The answers above may leave little of the source on the screen.
+    if (!state.code) requestAnimationFrame(() => document.querySelector(".workbench")?.scrollIntoView({ block: "nearest" }));
+  };
   const names = baseNamesOrPaths(files);
   return (
     <div class="picker">
@@ -23,7 +28,7 @@ export function FigurePicker({ files, state, change }: ViewProps) {
         </select>
       </label>
       <details class="menu">
-        <summary>Figures in the gutter ({state.figures.length})</summary>
+        <summary>Figures in the gutter ({state.code && state.figures.length > 1 ? `the first of ${state.figures.length}` : state.figures.length})</summary>
         <fieldset>
           <legend>Figures in the gutter</legend>
           {[...figures.map((figure) => figure.id), ...ratios].map((id) => (
@@ -43,6 +48,10 @@ export function FigurePicker({ files, state, change }: ViewProps) {
           {[...figures.map((figure) => figure.id), ...ratios].map((id) => <option key={id} value={id}>{figureOf(id)!.label}</option>)}
         </select>
       </label>
+      <button class="chip" aria-pressed={state.code !== undefined} onClick={toggleCode}
+        title="Show the kernel's machine instructions beside the source, in place of the record">
+        Machine code
+      </button>
     </div>
   );
 }

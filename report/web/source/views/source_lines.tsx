@@ -1,6 +1,5 @@
-// The lines of the source. Only those on the screen are in the document, so that ten thousand are as smooth as ten.
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { flushSync } from "preact/compat";
+// The lines of the source with their figures.
+import { useEffect, useLayoutEffect, useMemo } from "preact/hooks";
 import type { ViewProps } from "../view_props";
 import { largestOf } from "../extremes";
 import { changeOf, figureOf, valueIn, valueText, type Figure } from "../figures";
@@ -8,11 +7,11 @@ import { piecesOf, spansOf, type Token } from "../highlight";
 import { changesOf, placeKey, type Profile } from "../profile";
 import type { MeasuredPair, Site } from "../result";
 import { sitesOfRow, type Row } from "../rows";
-import type { Signal } from "../signal";
+import { useIs, type Signal } from "../signal";
+import { figuresInGutter } from "../state";
+import { pointAtLine, type Pointed } from "./machine_code";
 import { MeasuredMark, measuredAt } from "./measured";
-
-const rowHeight = 21;
-const around = 15; // rows kept above and below the screen
+import { bringIntoView, rowsOfPage, useWindowed } from "./windowed";
 
 interface Props extends ViewProps {
   rows: Row[];
@@ -22,46 +21,25 @@ interface Props extends ViewProps {
   go(row: Row): void;
   hover: Signal<Site | undefined>;
   visible: Signal<[number, number]>;
+  pointed: Pointed;
   pin(): void;
   unpin(): void;
 }
 
 export function SourceLines(props: Props) {
-  const { rows, tokens, shown, state, active, go, hover, visible, pin, unpin } = props;
-  const pane = useRef<HTMLDivElement>(null);
-  const [window_, setWindow] = useState<[number, number]>([0, 60]);
-  const [printing, setPrinting] = useState(false);
-  const chosen = useMemo(() => state.figures.map((id) => figureOf(id)!), [state.figures]);
+  const { rows, tokens, shown, state, active, go, hover, visible, pointed, pin, unpin } = props;
+  const chosen = useMemo(() => figuresInGutter(state).map((id) => figureOf(id)!), [state.figures, state.code]);
 
-  const look = () => {
-    const element = pane.current;
-    if (!element) return;
-    const first = Math.floor(element.scrollTop / rowHeight);
-    const last = Math.ceil((element.scrollTop + element.clientHeight) / rowHeight);
-    setWindow((old) => (Math.abs(old[0] - first) + Math.abs(old[1] - last) < 6 ? old : [first, last]));
-    visible.set([rows[Math.min(first, rows.length - 1)]?.line ?? 1, rows[Math.min(last, rows.length) - 1]?.line ?? 1]);
-  };
-  useLayoutEffect(() => {
-    look();
-    const observer = new ResizeObserver(look);
-    observer.observe(pane.current!);
-    return () => observer.disconnect();
-  }, [rows]);
+  const { pane, look, first, last, padding } = useWindowed(rows, (top, bottom) =>
+    visible.set([rows[Math.min(top, rows.length - 1)]?.line ?? 1, rows[Math.min(bottom, rows.length) - 1]?.line ?? 1]));
   useLayoutEffect(() => bringIntoView(pane.current!, active), [active, rows]);
-  useEffect(() => {
-    // On paper there is no scrolling: all lines are laid out.
-    const before = () => flushSync(() => setPrinting(true));
-    const after = () => setPrinting(false);
-    window.addEventListener("beforeprint", before);
-    window.addEventListener("afterprint", after);
-    return () => {
-      window.removeEventListener("beforeprint", before);
-      window.removeEventListener("afterprint", after);
-    };
-  }, []);
+  useEffect(() => pointed.inCode.subscribe((line) => {
+    const index = line === undefined ? -1 : rows.findIndex((row) => row.line === line);
+    if (index >= 0) bringIntoView(pane.current!, index);
+  }), [pointed, rows]);
 
   const move = (event: KeyboardEvent) => {
-    const page = Math.max(1, Math.floor((pane.current?.clientHeight ?? 0) / rowHeight) - 2);
+    const page = rowsOfPage(pane.current);
     const to = (index: number) => go(rows[Math.min(rows.length - 1, Math.max(0, index))]);
     const withFigures = (step: number) => {
       for (let index = active + step; rows[index]; index += step) if (rows[index].sites.length) return to(index);
@@ -79,17 +57,15 @@ export function SourceLines(props: Props) {
     action();
   };
 
-  const first = printing ? 0 : Math.max(0, window_[0] - around);
-  const last = printing ? rows.length : Math.min(rows.length, window_[1] + around);
   const longest = useMemo(() => largestOf(tokens.map((line) => line.reduce((sum, token) => sum + token.text.length, 0)), 40), [tokens]);
   const width = gutterWidth(chosen, shown);
   return (
     <div class={`lines ${width > 90 ? "wide" : ""}`} ref={pane} role="grid" tabIndex={0} aria-rowcount={rows.length + 1} aria-activedescendant={`row-${active}`}
       aria-label={`Source of ${state.file}. Arrow keys move by line, n and p between lines with figures, Enter keeps the record.`}
-      onScroll={look} onKeyDown={move} onMouseLeave={() => hover.set(undefined)}>
+      onScroll={look} onKeyDown={move} onMouseLeave={() => (hover.set(undefined), pointAtLine(pointed, undefined))}>
       <div class="sizer" style={{ minWidth: `calc(${longest}ch + ${width}ch)` }}>
         <Columns chosen={chosen} shown={shown} />
-        <div role="rowgroup" style={{ paddingTop: first * rowHeight, paddingBottom: (rows.length - last) * rowHeight }}>
+        <div role="rowgroup" style={padding}>
           {rows.slice(first, last).map((row, index) => (
             <LineRow key={first + index} {...props} row={row} index={first + index} chosen={chosen}
               isActive={first + index === active} />
@@ -98,13 +74,6 @@ export function SourceLines(props: Props) {
       </div>
     </div>
   );
-}
-
-function bringIntoView(pane: HTMLElement, active: number) {
-  const head = pane.querySelector<HTMLElement>(".columns")?.offsetHeight ?? 0;
-  const top = active * rowHeight;
-  if (top < pane.scrollTop || top + rowHeight + head > pane.scrollTop + pane.clientHeight - rowHeight)
-    pane.scrollTop = Math.max(0, top - (pane.clientHeight - head) / 3);
 }
 
 /** Returns a width in characters. With many columns side by side, spreads are left to the record. */
@@ -151,7 +120,8 @@ interface RowProps extends Props {
   isActive: boolean;
 }
 
-function LineRow({ row, index, tokens, heat, shown, state, chosen, isActive, go, hover, pin }: RowProps) {
+function LineRow({ row, index, tokens, heat, shown, state, chosen, isActive, go, hover, pointed, pin }: RowProps) {
+  const isLit = useIs(pointed.inCode, row.line) && !row.site;
   const line = tokens[row.line - 1] ?? [];
   const spans = row.site ? [] : spansOf(line, row.sites);
   const warmth = row.site ? 0 : (heat.get(row.line) ?? 0);
@@ -163,8 +133,8 @@ function LineRow({ row, index, tokens, heat, shown, state, chosen, isActive, go,
   };
   return (
     <div id={`row-${index}`} role="row" aria-rowindex={index + 2} aria-selected={isActive}
-      class={`row ${row.site ? "sub" : ""} ${row.sites.length ? "has" : ""} ${isActive ? "active" : ""}`}
-      onMouseEnter={() => hover.set(row.site ?? (row.sites.length === 1 ? row.sites[0] : undefined))}
+      class={`row ${row.site ? "sub" : ""} ${row.sites.length ? "has" : ""} ${isActive ? "active" : ""} ${isLit ? "lit" : ""}`}
+      onMouseEnter={() => (hover.set(row.site ?? (row.sites.length === 1 ? row.sites[0] : undefined)), pointAtLine(pointed, row.line))}
       onClick={() => choose(row.site)}>
       <div class="gutter" role="presentation">
         {shown.map((profile) => (
