@@ -71,7 +71,11 @@ inline void StallAccounting::waited(WarpNumber number, const WarpProgram& progra
   }
   const Place place = streams_.place_of_next(program);
   switch (why) {
-  case Stall::delay: return states_.waited(place, states_.after(program.last), cycles);
+  case Stall::delay: {
+    const Cycle resolves = std::min<Cycle>(cycles, program.resolves);
+    states_.waited(place, WarpState::branch_resolving, resolves);
+    return states_.waited(place, WarpState::wait, cycles - resolves);
+  }
   case Stall::not_selected: return states_.waited(place, WarpState::not_selected, cycles);
   case Stall::structural:
     if (const Access* const access = streams_.access_of_next(program))

@@ -106,6 +106,10 @@ TimedCode::TimedCode(const Code& code, const ExecutionPipes& of, ClockFigures& f
     TimedInstruction timed{.issue = {.pipe = execution.pipe, .passes = execution.passes},
                            .latency = execution.latency};
     timed.issue.delay = std::max<std::uint8_t>(control.stall, 1);
+    timed.reconverges = sass::name_of(instruction) == "BSYNC";
+    if (sass::traits_of(instruction.kind).unit == ExecutionUnit::branch)
+      timed.branch_cycles =
+          timed.reconverges ? ClockFigures::reconvergence_cycles : ClockFigures::taken_branch_cycles;
     // A load's operands are read soon after it leaves the queue, long before its result is there.
     timed.copies = copy_role(instruction);
     timed.pending_groups = instruction.pending;

@@ -28,6 +28,8 @@ struct TimedInstruction {
   Instruction issue;
   Cycle latency = 1; ///< of its result, where it makes no access
   bool has_slot = false;
+  bool reconverges = false;       ///< BSYNC
+  std::uint8_t branch_cycles = 0; ///< of a branch that is taken, or of BSYNC: until it is resolved
   CopyRole copies = CopyRole::none;
   std::uint8_t pending_groups = 0; ///< that it does not wait for
 };

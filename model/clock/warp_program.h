@@ -24,6 +24,7 @@ struct WarpProgram {
   std::uint32_t instruction = 0, block_end = 0; ///< in the machine code, unless the next access is loose
   bool waits_for_loose = false;                 ///< the instruction before it was an access that is awaited
   std::uint8_t copies_ended = 0;                ///< groups of copies: with_one_more_group()
+  std::uint8_t resolves = 0;                    ///< cycles in which the branch before it is resolved
   Place last = 0; ///< of the instruction that it issued last; idle_place() before the first
 
   bool has_ended() const { return block == last_block; }
@@ -54,6 +55,7 @@ public:
     Instruction instruction = timed.issue;
     if (timed.has_slot && *program.makes_access != 0)
       instruction.passes = program.access->passes;
+    instruction.delay += resolving_of_next(program, timed);
     if (program.waits_for_loose)
       *std::ranges::find(instruction.sources, Instruction::none) = loose_.scoreboard;
     if (timed.copies != CopyRole::none) [[unlikely]]
@@ -77,6 +79,7 @@ public:
     Issued issued{.place = place_of_next(program)};
     program.last = issued.place;
     if (program.is_loose()) {
+      program.resolves = 0;
       pass_access(program, issued);
       program.waits_for_loose |= is_matched_ && issued.access->is_awaited;
       ++program.block;
@@ -86,6 +89,7 @@ public:
     program.waits_for_loose = false;
     const TimedInstruction& timed = (*code_)[program.instruction];
     issued.latency = timed.latency;
+    program.resolves = resolving_of_next(program, timed);
     if (timed.copies == CopyRole::ends_group || timed.copies == CopyRole::arrives)
       program.copies_ended = with_one_more_group(program.copies_ended);
     if (timed.has_slot && *program.makes_access++ != 0)
@@ -106,6 +110,18 @@ private:
     bool waits_for_bulk = false;
   };
 
+  /// Returns the cycles until the next instruction, which is `timed`, is resolved if it is a branch.
+  std::uint8_t resolving_of_next(const WarpProgram& program, const TimedInstruction& timed) const {
+    if (timed.branch_cycles == 0) [[likely]]
+      return 0;
+    return timed.reconverges || is_taken(program) ? timed.branch_cycles : std::uint8_t{0};
+  }
+  /// Returns whether what the warp executes after the next instruction does not follow it in the code.
+  bool is_taken(const WarpProgram& program) const {
+    const std::uint32_t* const block = program.block + 1;
+    return program.instruction + 1 == program.block_end && block != program.last_block &&
+           *block != Path::loose && code_->block(*block).begin != program.block_end;
+  }
   Instruction loose_instruction(const Access& access) const {
     const std::int16_t waits =
         loose_.waits_for_bulk && access.starts_bulk ? loose_.scoreboard : Instruction::none;

@@ -35,7 +35,6 @@ WarpStates::Kind WarpStates::kind_of(InstructionClass instruction) {
   }
   switch (traits.unit) {
   case ExecutionUnit::shuffle: return {.for_pipe = WarpState::mio_throttle};
-  case ExecutionUnit::branch: return {.after = WarpState::branch_resolving};
   default: return {};
   }
 }

@@ -20,11 +20,9 @@ public:
   /// Says that a warp waited for the result of what is there, or at that barrier.
   void awaited(Place at, Cycle cycles) { counts_[at].awaited += cycles; }
 
-  /// Returns what a warp does that waits for the result, for the pipe of what is there, or until its delay is
-  /// over.
+  /// Returns what a warp does that waits for the result, or for the pipe of what is there.
   WarpState for_result_of(Place at) const { return kinds_[at].for_result; }
   WarpState for_pipe_of(Place at) const { return kinds_[at].for_pipe; }
-  WarpState after(Place at) const { return kinds_[at].after; }
 
   std::vector<StateCounts> counts() && { return std::move(counts_); }
 
@@ -32,7 +30,6 @@ private:
   struct Kind {
     WarpState for_result = WarpState::short_scoreboard;
     WarpState for_pipe = WarpState::math_pipe_throttle;
-    WarpState after = WarpState::wait;
   };
   static Kind kind_of(sass::InstructionClass instruction);
   static Kind kind_of(const SiteSummary& site);

@@ -161,6 +161,7 @@ private:
   };
   struct Waits {
     std::map<std::int16_t, Wait> of = {};                 ///< by register
+    Cycle issued = 0;                                     ///< when it issued last
     Cycle left = 0;                                       ///< when its last instruction left its queue
     Cycle stalled = 0;                                    ///< for data, before its next instruction
     std::optional<std::size_t> stalled_at = std::nullopt; ///< the place of that
@@ -172,6 +173,7 @@ private:
     const model::Transaction* transactions = nullptr;
     Cycle latency = 0;
     std::size_t place = 0; ///< in TrialCounts::states
+    Cycle resolves = 0;    ///< of a branch: the end of its delay
   };
   struct Sm {
     Sm(ReferenceClock& trial, std::uint32_t number_of_it, std::uint32_t l1_bytes, model::Random& start)
@@ -284,7 +286,8 @@ private:
       std::size_t slot = 0;
       bool waits_for_loose = false;
       std::int16_t group = 0; // of copies, the current one
-      for (const std::uint32_t block : path.blocks) {
+      for (std::size_t at = 0; at < path.blocks.size(); ++at) {
+        const std::uint32_t block = path.blocks[at];
         if (block == model::Path::loose) {
           waits_for_loose = waits_for_loose || access->is_awaited;
           add({.pipe =
@@ -298,6 +301,14 @@ private:
           if (std::exchange(waits_for_loose, false))
             *std::ranges::find(instruction.sources, Instruction::none) = model::loose_scoreboard;
           const sass::Instruction& of_code = snapshot_.code->kernel.instructions[i];
+          const bool goes_elsewhere = i + 1 == timed->block(block).end && at + 1 < path.blocks.size() &&
+                                      path.blocks[at + 1] != model::Path::loose &&
+                                      timed->block(path.blocks[at + 1]).begin != i + 1;
+          const Cycle resolves = of_code.kind != sass::InstructionClass::branch ? 0
+                                 : name_of(of_code) == "BSYNC"                  ? 9
+                                 : goes_elsewhere                               ? 3
+                                                                                : 0;
+          instruction.delay += std::uint16_t(resolves);
           if (of_code.kind == sass::InstructionClass::copy_to_shared)
             instruction.result = std::int16_t(model::first_copy_scoreboard + group % 4);
           if (of_code.kind == sass::InstructionClass::await_group)
@@ -312,6 +323,7 @@ private:
           } else {
             of_warp.push_back({.instruction = instruction, .latency = (*timed)[i].latency, .place = i});
           }
+          of_warp.back().resolves = resolves;
         }
       }
     }
@@ -339,6 +351,7 @@ private:
     const Step& step = steps_[snapshot_.blocks[at.block].first_warp + at.warp][at.instruction];
     const Instruction& instruction = step.instruction;
     Waits& waits = sm.waits[{at.block, at.warp}];
+    waits.issued = now;
     waits.left = std::max(waits.left, leaves);
     charge(waits, instruction.sources);
     Wait& wait = waits.of[instruction.result]; // of no register, too
@@ -694,8 +707,8 @@ private:
       ++waits.stalled;
       waits.stalled_at = step.place;
     } else if (why == Stall::delay) {
-      const sass::Instruction* last = code_at(steps[at.instruction - 1].place);
-      ++state_at(step.place, last != nullptr && last->kind == sass::InstructionClass::branch
+      const Step& last = steps[at.instruction - 1];
+      ++state_at(step.place, now_ >= waits.issued + last.instruction.delay - last.resolves
                                  ? WarpState::branch_resolving
                                  : WarpState::wait);
     } else {
