@@ -159,8 +159,7 @@ CodeResult code_result(std::span<const TrialCounts> trials, const Snapshot& snap
       instruction.site = sites[snapshot.sites[accesses[i].site].site].id;
     instruction.time = time_at(trials, sums, i);
   }
-  for (std::size_t place = code.kernel.instructions.size(); place < trials.front().states.size(); ++place)
-    result.accesses_apart += issued(trials.front(), place);
+  result.accesses_apart = accesses_apart(trials.front(), snapshot);
   limit(result);
   return result;
 }

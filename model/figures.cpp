@@ -289,13 +289,24 @@ std::optional<KernelTime> kernel_time(std::span<const TrialCounts> trials, const
   return time;
 }
 
+std::uint64_t accesses_apart(const TrialCounts& trial, const Snapshot& snapshot) {
+  const Code& code = *snapshot.code;
+  std::uint64_t apart = 0;
+  if (!code.was_executed())
+    for (std::size_t place = code.kernel.instructions.size(); place < trial.states.size(); ++place)
+      apart += trial.states[place].cycles[std::size_t(WarpState::selected)];
+  return apart;
+}
+
 ExecutedCode executed_code(std::span<const TrialCounts> trials, const Snapshot& snapshot, const Gpu& gpu) {
   ExecutedCode executed;
   executed.architecture = std::uint32_t(snapshot.code->architecture);
-  executed.instructions = trials.front().time.instructions;
+  for (std::size_t place = 0; place < snapshot.code->kernel.instructions.size(); ++place)
+    executed.instructions += trials.front().states[place].cycles[std::size_t(WarpState::selected)];
+  executed.instructions += accesses_apart(trials.front(), snapshot);
   executed.matched = snapshot.code->matched;
   executed.per_cycle = *statistic_over(trials, [&](const TrialCounts& trial) {
-    return std::optional(double(trial.time.instructions) / double(trial.time.cycles) / gpu.sms);
+    return std::optional(double(executed.instructions) / double(trial.time.cycles) / gpu.sms);
   });
   return executed;
 }

@@ -28,6 +28,10 @@ SiteResult site_result(const SiteSummary& summary, std::size_t index, const Site
 /// Returns the statistic of the trials' cycles; empty if they had no clock.
 std::optional<Statistic> cycles_of(std::span<const TrialCounts> trials);
 
+/// Returns how many accesses took a warp's turn and have no instruction that is known; the snapshot has its
+/// code.
+std::uint64_t accesses_apart(const TrialCounts& trial, const Snapshot& snapshot);
+
 /// Returns what the snapshot's warps executed; the snapshot has its code.
 ExecutedCode executed_code(std::span<const TrialCounts> trials, const Snapshot& snapshot, const Gpu& gpu);
 

@@ -60,6 +60,10 @@ struct Code {
   /// Of each instruction: its active lanes, mean over its executions. Empty where no code was executed.
   std::vector<double> active_lanes;
 
+  /// Whether the machine code was executed; then accesses without an instruction of their own are a part of
+  /// one.
+  bool was_executed() const { return !active_lanes.empty(); }
+
   std::span<const MemorySlot> slots_of(std::uint32_t block) const {
     return std::span(slots).subspan(first_slot[block], first_slot[block + 1] - first_slot[block]);
   }
