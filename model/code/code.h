@@ -60,7 +60,7 @@ struct Code {
   /// Of each instruction: its active lanes, mean over its executions. Empty where no code was executed.
   std::vector<double> active_lanes;
 
-  /// Whether the machine code was executed; then accesses without an instruction of their own are a part of
+  /// Returns whether the machine code was executed; then accesses without an instruction of their own are a part of
   /// one.
   bool was_executed() const { return !active_lanes.empty(); }
 
