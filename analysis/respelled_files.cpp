@@ -12,7 +12,7 @@ namespace {
 /// PTX ISA, "mbarrier.inval"
 constexpr std::string_view barrier_end = "mbarrier.inval.";
 
-/// What precompiled headers begin with, which are no text (clang/lib/Serialization).
+/// The bytes that precompiled headers begin with, which are no text (clang/lib/Serialization).
 constexpr llvm::StringLiteral precompiled_signature = "CPCH";
 
 struct Word {

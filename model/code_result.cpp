@@ -46,7 +46,7 @@ public:
         add_request(slot.instruction);
         pass();
         const bool ends_block = slot.instruction + 1 == code_.kernel.blocks[block].end;
-        large = ends_block && !code_.active_lanes.empty() ? slot.instruction : sass::none;
+        large = ends_block && code_.was_executed() ? slot.instruction : sass::none;
       }
     }
   }
@@ -77,10 +77,6 @@ private:
   const Access* access_ = nullptr;
   const Transaction* transaction_ = nullptr;
 };
-
-std::uint64_t issued(const TrialCounts& trial, std::size_t place) {
-  return trial.states[place].cycles[std::size_t(WarpState::selected)];
-}
 
 InstructionTime time_at(std::span<const TrialCounts> trials, std::span<const TimeSums> sums,
                         std::size_t place) {
@@ -149,8 +145,8 @@ CodeResult code_result(std::span<const TrialCounts> trials, const Snapshot& snap
       instruction.file = code.lines[i].file;
       instruction.line = code.lines[i].line;
     }
-    instruction.executions = issued(trials.front(), i);
-    if (instruction.executions != 0 && !code.active_lanes.empty())
+    instruction.executions = trials.front().states[i].issued();
+    if (instruction.executions != 0 && code.was_executed())
       instruction.active_lanes = code.active_lanes[i];
     instruction.requests = accesses[i].requests;
     instruction.sectors = accesses[i].sectors;

@@ -197,12 +197,10 @@ Expected<KernelResult> evaluate_on(const Gpu& gpu, DecodedLaunch& decoded, const
     put_execution(*kernel->executed, decoded.execution());
   kernel->snapshot.complete = end && end->complete;
   TRY_LET(occupied, occupancy(gpu, part));
-  if (std::string why =
-          why_time_is_unknown(decoded.snapshot(), kernel->snapshot.complete, part, *occupied, gpu);
-      kernel->time && !why.empty())
-    withhold_time(*kernel, std::move(why));
-  if (std::string why = why_way_is_unknown(decoded, end ? &*end : nullptr);
-      kernel->time && !options.infers_ways && !why.empty())
+  std::string why = why_time_is_unknown(decoded.snapshot(), kernel->snapshot.complete, part, *occupied, gpu);
+  if (why.empty() && !options.infers_ways)
+    why = why_way_is_unknown(decoded, end ? &*end : nullptr);
+  if (kernel->time && !why.empty())
     withhold_time(*kernel, std::move(why));
   check_against_roofline(*kernel);
   if (!kernel->snapshot.complete)

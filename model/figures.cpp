@@ -294,7 +294,7 @@ std::uint64_t accesses_apart(const TrialCounts& trial, const Snapshot& snapshot)
   std::uint64_t apart = 0;
   if (!code.was_executed())
     for (std::size_t place = code.kernel.instructions.size(); place < trial.states.size(); ++place)
-      apart += trial.states[place].cycles[std::size_t(WarpState::selected)];
+      apart += trial.states[place].issued();
   return apart;
 }
 
@@ -302,7 +302,7 @@ ExecutedCode executed_code(std::span<const TrialCounts> trials, const Snapshot& 
   ExecutedCode executed;
   executed.architecture = std::uint32_t(snapshot.code->architecture);
   for (std::size_t place = 0; place < snapshot.code->kernel.instructions.size(); ++place)
-    executed.instructions += trials.front().states[place].cycles[std::size_t(WarpState::selected)];
+    executed.instructions += trials.front().states[place].issued();
   executed.instructions += accesses_apart(trials.front(), snapshot);
   executed.matched = snapshot.code->matched;
   executed.per_cycle = *statistic_over(trials, [&](const TrialCounts& trial) {
@@ -331,7 +331,7 @@ std::optional<WarpTime> warp_time(std::span<const TrialCounts> trials, const Gpu
       for (std::size_t state = 0; state < warp_state_count; ++state)
         if (WarpState(state) != WarpState::ended)
           time.states[state] += double(at.cycles[state]) / active / double(trials.size());
-      instructions += double(at.cycles[std::size_t(WarpState::selected)]);
+      instructions += double(at.issued());
     }
     time.resident += active / double(trial.time.cycles) / gpu.sms / double(trials.size());
     time.cycles_apart += active / instructions / double(trials.size());
@@ -358,7 +358,7 @@ std::vector<LineTime> line_times(std::span<const TrialCounts> trials, const Snap
       for (std::size_t state = 0; state < warp_state_count; ++state)
         line.states[state] += share(at.cycles[state]);
       line.awaited += share(at.awaited);
-      line.instructions += double(at.cycles[std::size_t(WarpState::selected)]) / double(trials.size());
+      line.instructions += double(at.issued()) / double(trials.size());
     }
   };
   std::size_t place = 0;

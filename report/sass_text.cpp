@@ -48,11 +48,7 @@ public:
 private:
   void line(const std::string& text) { text_ += text + "\n"; }
   void field(std::string_view name, const std::string& value) {
-    std::string_view before = name;
-    for (const std::string& part : wrapped(printable(value), width_ - 11)) {
-      line(style_.dim(pad_right(before, 11)) + part);
-      before = "";
-    }
+    text_ += labelled(style_, name, value, width_);
   }
 
   void print(const KernelResult& kernel) {

@@ -204,4 +204,14 @@ std::string Style::around(std::string_view code, std::string_view text) const {
   return std::string("\x1b[").append(code).append("m").append(text).append("\x1b[0m");
 }
 
+std::string labelled(const Style& style, std::string_view name, std::string_view value, std::size_t columns) {
+  constexpr std::size_t label_columns = 11;
+  std::string lines;
+  for (const std::string& part : wrapped(printable(value), columns - label_columns)) {
+    lines += style.dim(pad_right(name, label_columns)) + part + "\n";
+    name = "";
+  }
+  return lines;
+}
+
 } // namespace warplens::report

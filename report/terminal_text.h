@@ -45,4 +45,7 @@ private:
   bool colour_;
 };
 
+/// Returns the value, made printable, in lines of at most `columns` behind the name, which begins the first.
+std::string labelled(const Style& style, std::string_view name, std::string_view value, std::size_t columns);
+
 } // namespace warplens::report

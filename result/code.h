@@ -10,7 +10,7 @@
 
 namespace warplens {
 
-/// What warps do at an instruction; mean over trials, as shares of the time of all the kernel's warps.
+/// The states of warps at an instruction, as shares of the time of all the kernel's warps; means over trials.
 struct InstructionTime {
   ByState states{};   ///< they wait to issue it, or issue it
   double awaited = 0; ///< they wait anywhere for its result, or at its barrier

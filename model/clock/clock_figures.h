@@ -30,9 +30,9 @@ struct ClockFigures {
   }
   Cycle cycles(double ns) const { return Cycle(std::llround(ns / ns_per_cycle)); }
 
-  /// What a warp waits behind a branch that is taken, and behind a reconvergence (BSYNC), besides the cycles
-  /// that the compiler puts there: from the state branch_resolving of 11 kernels on an H100; of other GPUs it
-  /// is assumed.
+  /// The cycles that a warp waits behind a branch that is taken, and behind a reconvergence (BSYNC), besides
+  /// those that the compiler puts there: from the state branch_resolving of 11 kernels on an H100, and
+  /// assumed for other GPUs.
   static constexpr std::uint8_t taken_branch_cycles = 3, reconvergence_cycles = 9;
   static constexpr std::int16_t memory_pipe = 0, constant_pipe = 1;
   static constexpr std::int16_t first_execution_pipe = 2; ///< from here on: model/clock/timed_code.h

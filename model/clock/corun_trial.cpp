@@ -68,7 +68,7 @@ std::vector<std::uint64_t> issued_by_kernels(const JoinedSnapshot& joined,
   const auto sum = [&](std::size_t from, std::size_t to) {
     std::uint64_t issued = 0;
     for (std::size_t place = from; place < to && place < states.size(); ++place)
-      issued += states[place].cycles[std::size_t(WarpState::selected)];
+      issued += states[place].issued();
     return issued;
   };
   std::vector<std::uint64_t> issued;

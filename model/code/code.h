@@ -57,11 +57,11 @@ struct Code {
   double matched = 1;             ///< the share of the trace's accesses that have an instruction
   std::vector<std::string> files; ///< of the user's
   std::vector<SourceLine> lines;  ///< of each instruction
-  /// Of each instruction: its active lanes, mean over its executions. Empty where no code was executed.
+  /// The active lanes of each instruction, mean over its executions. Empty where no code was executed.
   std::vector<double> active_lanes;
 
-  /// Returns whether the machine code was executed; then accesses without an instruction of their own are a part of
-  /// one.
+  /// Returns whether the machine code was executed; then accesses without an instruction of their own are a
+  /// part of one.
   bool was_executed() const { return !active_lanes.empty(); }
 
   std::span<const MemorySlot> slots_of(std::uint32_t block) const {

@@ -56,6 +56,8 @@ struct StateCounts {
   std::array<std::uint64_t, warp_state_count> cycles{}; ///< of warps
   std::uint64_t awaited = 0; ///< in which warps waited for results of what is there, or at its barrier
 
+  /// Returns how often warps issued what is there, which takes a cycle each time.
+  std::uint64_t issued() const { return cycles[std::size_t(WarpState::selected)]; }
   bool operator==(const StateCounts&) const = default;
 };
 

@@ -54,7 +54,7 @@ Memory::Memory(const Snapshot& snapshot, const Gpu& gpu, std::span<const L2> bef
                    std::vector<Slice>(slices_of_partition_.value()),
                    {}});
   form_ = l2_[0].l2.form(snapshot.byte_masks.size() > 1);
-  // Of a launch without a recorded block it is not known what its blocks read.
+  // The trace does not say what the blocks of a launch read if none of them was recorded.
   if (!snapshot.whole_grid && before.empty() && !snapshot.blocks.empty()) {
     // Half of the launch's further blocks have run before.
     const double of_others =

@@ -86,7 +86,7 @@ class MachineCode(NvccCase):
         self.assertLessEqual(max(map(len, shown.stdout.splitlines())), 100)
         self.assertIn("instructions, executed beside the program", shown.stdout)
         self.assertIn(f"{kernel['executed']['instructions']} warp instructions", shown.stdout)
-        # What inspect prints of the same cubins, it calls the same; the first line is that of the entry.
+        # The report and `inspect` have the same names for the same cubin's instructions; the first line is that of the entry.
         self.assertRegex(shown.stdout, r"\n0x0000 +1024 +32\.0 +[0-9.]+ [a-z_]+ +- +- +\d+  \S")
         self.assertRegex(shown.stdout, r"LDG\.E R\d+, \[R\d+\.64")
         by_time = warplens("report", result, "--format", "sass-csv", "--sort", "time").stdout

@@ -193,7 +193,7 @@ struct MachineExecution::State {
 
 class MachineExecution::OfBlocks {
 public:
-  /// Of the blocks, which wait for each other if they are several, the first `recorded` are recorded.
+  /// Executes the blocks, which wait for each other if they are several, and records the first `recorded`.
   OfBlocks(State& state, std::span<const std::uint64_t> blocks, std::size_t recorded) : state_(state) {
     for (Code& code : state.codes)
       execute(code, blocks, recorded);
@@ -306,10 +306,10 @@ std::unique_ptr<MachineExecution> MachineExecution::begin(const LaunchToExecute&
       code.execution.sections.push_back({section.name, section.begin, section.end});
     const auto parameters = pack_parameters(*code.kernel, launch);
     const auto variables = addresses_of_variables(*code.program, launch.kernel.module);
-    if (!parameters)
+    if (!parameters) {
       refuse(parameters.error().message);
-    if (!code.execution.is_complete())
       continue;
+    }
     code.launch.grid = dimensions_of(launch.launch.grid);
     code.launch.block = dimensions_of(launch.launch.block);
     code.launch.dynamic_shared_bytes = launch.launch.dynamic_shared_bytes;

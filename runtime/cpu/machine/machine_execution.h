@@ -19,7 +19,7 @@ struct LaunchToExecute {
   const KernelRecord& kernel;
   const trace::Launch& launch; ///< with its id
   void** arguments;
-  /// Of a cooperative launch, whose blocks wait for each other: its workspace, and how many of its first
+  /// The workspace of a cooperative launch, whose blocks wait for each other, and how many of its first
   /// blocks are recorded. Null: the launch is none.
   const void* workspace = nullptr;
   std::uint64_t recorded_blocks = 0;
