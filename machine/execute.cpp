@@ -116,6 +116,8 @@ private:
     const Operands& x = *o.operands;
     if (x.opcode == Opcode::ldc)
       return observe_constant(warp, o, lanes);
+    if (is_image(x.opcode))
+      return; // whose addresses are known where it is executed
     std::array<std::uint64_t, lane_count> addresses;
     compute_addresses(warp, o, addresses);
     Access access{.instruction = warp.pc,

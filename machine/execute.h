@@ -28,6 +28,7 @@ struct Access {
   bool is_store = false;
   bool is_atomic = false;
   bool stores_copy = false;     ///< it is the store of a copy to shared memory, whose load came before
+  bool is_further = false;      ///< of an instruction that has just made one: a texture's next texels
   bool is_constant = false;     ///< it reads a `__constant__` variable; addresses that none has are 0
   std::uint32_t bulk_bytes = 0; ///< of a copy of many bytes: how many, from the first lane's address on
   /// The lanes' addresses: in their space, of local memory within each thread's. Generic addresses of shared

@@ -1,6 +1,8 @@
 // How a kernel is launched for execution: its shape, its parameters, and what the outside world answers.
 #pragma once
 
+#include "machine/images.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -45,6 +47,7 @@ struct Launch {
   /// `__constant__` variable is read there when the launch begins.
   std::function<std::optional<std::uint64_t>(std::string_view name)> address_of;
   Builtins builtins;
+  const Images* images = nullptr; ///< null: the launch uses neither textures nor surfaces
   BranchOrder branch_order = BranchOrder::fall_through_first;
   std::uint64_t instruction_limit = 20'000'000; ///< per warp
   std::uint32_t quantum = 2000;  ///< instructions after which another warp runs, and another part of a warp

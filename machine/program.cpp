@@ -40,8 +40,9 @@ std::vector<std::byte> bytes_of(const sass::Section* section) {
 
 bool is_memory(Opcode opcode) {
   const bool in_shared_memory = opcode >= Opcode::syncs_exch && opcode <= Opcode::ublkcp;
-  return in_shared_memory || (opcode >= Opcode::load && opcode <= Opcode::ldgsts && opcode != Opcode::movm &&
-                              opcode != Opcode::qspc);
+  return in_shared_memory || is_image(opcode) ||
+         (opcode >= Opcode::load && opcode <= Opcode::ldgsts && opcode != Opcode::movm &&
+          opcode != Opcode::qspc);
 }
 bool is_control(Opcode opcode) {
   return opcode >= Opcode::bra;
@@ -101,6 +102,8 @@ private:
         std::uint32_t& count = x.destination_uniform ? uniform_ : general_;
         count = std::max(count, std::uint32_t{x.destination} + x.destination_words);
       }
+      if (x.opcode == Opcode::texture && x.image.second_destination != sass::zero_register)
+        general_ = std::max(general_, std::uint32_t{x.image.second_destination} + 2);
       code_.uses_local = code_.uses_local || x.space == sass::Space::local || x.space == sass::Space::generic;
     }
     code_.zero_row = general_;

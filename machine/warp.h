@@ -157,6 +157,14 @@ std::byte* shared_bytes_at(Warp& warp, std::uint64_t address, std::uint32_t byte
 /// Ends an access that is outside of memory or misaligned.
 void fault(Warp& warp, const Operation& operation, std::uint64_t address);
 
+/// Returns whether it accesses a texture or a surface.
+inline bool is_image(sass::Opcode opcode) {
+  return opcode >= sass::Opcode::texture && opcode <= sass::Opcode::sust;
+}
+
+/// Returns the function of an operation on images. It tells the sink which texels it accesses.
+Handler select_image_operation(sass::Opcode opcode);
+
 // The operations that look at several lanes or at memory, one lane after the other. All engines have them.
 Handler select_warp_operation(const sass::Operands& operands);
 

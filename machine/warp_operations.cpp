@@ -997,7 +997,7 @@ Handler select_warp_operation(const Operands& x) {
   case Opcode::hmma: return multiply_halves;
   case Opcode::imma: return multiply_integers;
   case Opcode::dmma: return multiply_doubles;
-  default: return nullptr;
+  default: return is_image(x.opcode) ? select_image_operation(x.opcode) : nullptr;
   }
 }
 

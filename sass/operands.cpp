@@ -3,6 +3,7 @@
 #include "sass/operands.h"
 
 #include <array>
+#include <bit>
 #include <fmt/format.h>
 #include <initializer_list>
 
@@ -768,8 +769,8 @@ private:
       begin(Opcode::fmnmx3, "FMNMX3");
       o_.ftz = flag(80, ".FTZ");
       destination();
-      source_a();
-      sources_bc(Modifiers::none, Modifiers::none);
+      source_a(Modifiers::sign);
+      sources_bc(Modifiers::sign, Modifiers::sign);
       return predicate_in();
     case 0x049: // FFMA2, FMUL2, FADD2
     case 0x04a:
@@ -1196,7 +1197,21 @@ private:
       return control(code);
     if (code == 0x11b || code == 0x11d || code == 0x1c7)
       return barrier(code);
-    memory(code);
+    switch (code) {
+    case 0x160:
+    case 0x161: return texture(TextureKind::sample, "TEX");
+    case 0x163:
+    case 0x164: return texture(TextureKind::gather, "TLD4");
+    case 0x166:
+    case 0x167: return texture(TextureKind::element, "TLD");
+    case 0x16c:
+    case 0x16d: return texture(TextureKind::gradients, "TXD");
+    case 0x199:
+    case 0x19a: return surface(Opcode::suld, "SULD.D");
+    case 0x19d:
+    case 0x19e: return surface(Opcode::sust, "SUST.D");
+    default: return memory(code);
+    }
   }
 
   void shfl() {
@@ -1704,6 +1719,128 @@ private:
     o_.space = Space::global;
   }
 
+  // ---- textures and surfaces: fields after Mesa's assembler (nak/sm70_encode.rs), the order of the inputs
+  // from what ptxas makes of immediate ones
+
+  /// Reads a handle that is a constant or in a uniform register; returns whether it is one.
+  bool image_handle() {
+    if (o_.form == 5) {
+      o_.c.kind = Source::Kind::constant;
+      o_.c.offset = take(40, 14) * 4;
+      o_.c.bank = small(54, 5);
+      return true;
+    }
+    if (o_.form != 7)
+      return false;
+    ignore(91, 1);
+    o_.c = uniform_source(40);
+    if (architecture_ >= 100 && take(48, 8) != 0xff)
+      refuse("a further uniform operand");
+    return true;
+  }
+
+  void image_shape(std::initializer_list<std::pair<std::string_view, ImageShape>> shapes) {
+    const std::uint8_t value = small(61, 3);
+    if (value >= shapes.size() || shapes.begin()[value].first == "?")
+      return refuse(fmt::format("images of kind {}", value));
+    const auto& [text, shape] = shapes.begin()[value];
+    name(text);
+    o_.image.shape = shape;
+    constexpr std::array<std::uint8_t, 7> coordinates{1, 2, 3, 3, 2, 3, 4};
+    o_.image.coordinates = coordinates[unsigned(shape)];
+  }
+
+  /// Reads how TEX and TLD choose a level of detail: by derivatives, zero, with a bias, or as given. Returns
+  /// whether an operand gives it.
+  bool level_of_detail() {
+    const std::uint32_t mode = architecture_ >= 100 ? take(59, 1) | take(87, 3) << 1 : take(87, 3);
+    switch (mode) {
+    case 0: return false;
+    case 1: name(".LZ"); return false;
+    case 3: name(".LL"); return true;
+    default: refuse(fmt::format("a level of detail of kind {}", mode)); return false;
+    }
+  }
+
+  void texture(TextureKind kind, std::string_view text) {
+    begin(Opcode::texture, text);
+    o_.image.kind = kind;
+    image_shape({{".1D", ImageShape::line},
+                 {".2D", ImageShape::plane},
+                 {".3D", ImageShape::volume},
+                 {".CUBE", ImageShape::cube},
+                 {".ARRAY_1D", ImageShape::lines},
+                 {".ARRAY_2D", ImageShape::planes},
+                 {"?", ImageShape::line},
+                 {".ARRAY_CUBE", ImageShape::cubes}});
+    if (kind == TextureKind::element && o_.image.shape != ImageShape::line)
+      refuse("elements of more than one dimension");
+    o_.image.channels = small(72, 4);
+    const auto channels = static_cast<std::uint8_t>(std::popcount(o_.image.channels));
+    destination(std::min<std::uint8_t>(channels, 2));
+    o_.image.second_destination = small(64, 8);
+    if (take(76, 5) != 0)
+      refuse("a texture with offsets, comparison, derivatives or halves");
+    if (take(81, 3) != true_predicate)
+      refuse("a texture that says whether its texels are resident");
+    ignore(84, 3); // eviction
+    ignore(90, 1); // .NODEP
+    bool has_level = false;
+    if (kind == TextureKind::gather)
+      o_.image.component = choice(87, 2, {".R", ".G", ".B", ".A"});
+    else if (kind != TextureKind::gradients)
+      has_level = level_of_detail();
+    const bool has_handle = !image_handle();
+    if (has_handle) {
+      if (o_.form != 1 || take(59, 1) == 0)
+        refuse("a form of textures");
+      name(".B");
+    }
+    // Few inputs can be scattered, so that B begins before A has all coordinates.
+    unsigned of_a = o_.image.coordinates, of_b = unsigned(has_handle) + unsigned(has_level);
+    if (kind == TextureKind::gradients) {
+      of_a += unsigned(has_handle);
+      of_b = 4;
+    }
+    if (flag(60, ".SCR") && kind != TextureKind::gradients) {
+      const unsigned all = of_a + of_b;
+      of_a = all <= 2 ? 1 : all <= 4 ? 2 : 4;
+      of_b = all - of_a;
+    }
+    o_.a = general_source(24, static_cast<std::uint8_t>(of_a));
+    o_.b = general_source(32, static_cast<std::uint8_t>(of_b));
+  }
+
+  void surface(Opcode opcode, std::string_view text) {
+    begin(opcode, text);
+    o_.image.boundary = static_cast<Boundary>(choice(59, 2, {"", ".NEAR", ".TRAP", "?"}));
+    image_shape({{".1D", ImageShape::line},
+                 {"?", ImageShape::line},
+                 {".1D_ARRAY", ImageShape::lines},
+                 {".2D", ImageShape::plane},
+                 {".2D_ARRAY", ImageShape::planes},
+                 {".3D", ImageShape::volume}});
+    if (take(72, 1) == 0)
+      refuse("a surface by elements");
+    name(".BA");
+    load_type();
+    order();
+    ignore(84, 3); // eviction
+    const auto words = static_cast<std::uint8_t>((o_.bytes + 3) / 4);
+    if (opcode == Opcode::suld) {
+      destination(words);
+      if (take(81, 3) != true_predicate)
+        refuse("a surface that says whether its texels are resident");
+    } else
+      o_.b = general_source(32, words);
+    o_.a = general_source(24, o_.image.coordinates);
+    if (image_handle())
+      return;
+    if (o_.form != 4)
+      refuse("a form of surfaces");
+    o_.c = general_source(64);
+  }
+
   // ---- control
 
   std::int64_t relative_target() const {
@@ -2034,6 +2171,10 @@ std::string listing_of(Word word, std::uint32_t address, int architecture) {
   };
   if (o.destination_words != 0)
     operand(register_text(o.destination, o.destination_uniform));
+  if (o.opcode == Opcode::texture) {
+    operand(register_text(o.image.second_destination, false));
+    operand(fmt::format("{:#x}", o.image.channels));
+  }
   for (const std::uint8_t predicate : o.predicate_out)
     if (predicate != true_predicate)
       operand(text_of(PredicateSource{predicate, false, o.predicate_out_uniform}));

@@ -104,8 +104,8 @@ enum class Opcode : std::uint8_t {
   arrives,
   ublkcp,
   texture,
-  surface_load,
-  surface_store,
+  suld,
+  sust,
   // control
   bra,
   bra_uniform, ///< by a uniform predicate
@@ -168,6 +168,27 @@ enum class AtomicType : std::uint8_t { u32, s32, u64, s64, f32, f16x2, bf16x2, f
 
 enum class Space : std::uint8_t { global, shared, local, generic };
 
+/// Says what a texture instruction does: TEX, TLD with integer coordinates, TLD4, and TXD with gradients.
+enum class TextureKind : std::uint8_t { sample, element, gather, gradients };
+
+/// The geometry of an image, as PTX names it: 1d, 2d, 3d, cube, a1d, a2d and acube.
+enum class ImageShape : std::uint8_t { line, plane, volume, cube, lines, planes, cubes };
+
+/// Says what an access of a surface outside of its bounds does.
+enum class Boundary : std::uint8_t { zero, clamp, trap };
+
+/// The inputs of textures and surfaces. Those of a texture are registers of A and then of B: the layer, the
+/// coordinates, the handle unless C is it, the level of detail. TXD has the handle first, and its layer last.
+struct ImageInputs {
+  TextureKind kind = TextureKind::sample;
+  ImageShape shape = ImageShape::plane;
+  Boundary boundary = Boundary::trap;
+  std::uint8_t coordinates = 0;                    ///< a layer is one
+  std::uint8_t component = 0;                      ///< that is gathered
+  std::uint8_t channels = 0;                       ///< a bit for each that is returned
+  std::uint8_t second_destination = zero_register; ///< of the third channel and the fourth
+};
+
 struct Operands {
   Opcode opcode = Opcode::unknown;
   std::uint16_t code = 0; ///< bits 0 to 8
@@ -218,6 +239,8 @@ struct Operands {
   AtomicType atomic_type = AtomicType::u32;
   bool has_return = false; ///< of atomic operations
   bool is_strong = false;  ///< a load that others may write meanwhile: volatile, relaxed or acquiring
+
+  ImageInputs image;
 
   std::int64_t target = 0; ///< of branches, from the section's begin
 

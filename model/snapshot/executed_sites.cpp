@@ -1,5 +1,6 @@
 #include "model/snapshot/executed_sites.h"
 
+#include "sass/instruction_traits.h"
 #include "support/files.h"
 #include "support/hash.h"
 #include "vocabulary/spilled_registers.h"
@@ -7,6 +8,8 @@
 #include <algorithm>
 #include <bit>
 #include <fmt/format.h>
+#include <iterator>
+#include <optional>
 
 namespace warplens::model {
 namespace {
@@ -47,9 +50,11 @@ ExecutedSites::Use ExecutedSites::use_of(AccessKind kind) {
   }
 }
 
-ExecutedSites::Memory ExecutedSites::memory_of(const trace::WarpAccess& access) {
+ExecutedSites::Memory ExecutedSites::memory_of(const trace::WarpAccess& access, bool is_texture) {
   if (access.kind == AccessKind::barrier)
     return Memory::none;
+  if (is_texture)
+    return Memory::texture;
   switch (access.space) {
   case Space::shared: return Memory::shared;
   case Space::local: return Memory::local;
@@ -60,73 +65,88 @@ ExecutedSites::Memory ExecutedSites::memory_of(const trace::WarpAccess& access) 
 
 /// Returns a number that two accesses of one warp have in common if they are likely the same one. Addresses
 /// in shared and local memory differ by where each compiler puts an array: there the distances of the lanes
-/// count.
+/// count. Fetches at an edge begin with one texel: all of theirs count.
 std::uint64_t ExecutedSites::signature(std::uint64_t block, std::uint32_t warp,
-                                       const trace::WarpAccess& access) {
+                                       const trace::WarpAccess& access, Memory memory) {
   const auto first = unsigned(std::countr_zero(access.active));
-  const Memory memory = memory_of(access);
   if (memory == Memory::global || memory == Memory::constant)
     return combined_hash(combined_hash(block, warp), access.addresses[first]);
-  std::uint64_t hash = memory == Memory::shared;
+  const bool has_place = memory == Memory::texture;
+  std::uint64_t hash = has_place ? combined_hash(block, warp) : memory == Memory::shared;
+  const std::uint64_t from = has_place ? 0 : access.addresses[first];
   for (std::uint32_t left = access.active; left != 0; left &= left - 1)
-    hash = combined_hash(hash, access.addresses[unsigned(std::countr_zero(left))] - access.addresses[first]);
+    hash = combined_hash(hash, access.addresses[unsigned(std::countr_zero(left))] - from);
   return hash;
 }
 
 void ExecutedSites::add_of_source(std::uint64_t block, std::uint32_t warp, std::uint32_t site,
                                   const trace::WarpAccess& access, bool is_sampled) {
-  seen_[site] |= std::uint8_t(1u << unsigned(memory_of(access)));
+  const Memory memory = memory_of(access, is_texture(site));
+  seen_[site] |= std::uint8_t(1u << unsigned(memory));
   if (is_sampled && is_access(access.kind) && signatures_[site].size() < max_signatures)
-    signatures_[site].insert(signature(block, warp, access));
+    signatures_[site].insert(signature(block, warp, access, memory));
 }
 
 void ExecutedSites::note(std::uint32_t instruction, const trace::WarpAccess& access) {
   const auto [found, is_new] = instructions_.try_emplace(Key{instruction, use_of(access.kind)});
   if (is_new)
-    found->second.memory = memory_of(access);
+    found->second.memory = memory_of(access, reads_texture(instruction));
   found->second.bytes = std::max(found->second.bytes, access.bytes);
 }
 
 void ExecutedSites::add_of_code(std::uint64_t block, std::uint32_t warp, std::uint32_t instruction,
                                 const trace::WarpAccess& access) {
-  std::vector<std::uint64_t>& signatures = instructions_[Key{instruction, use_of(access.kind)}].signatures;
-  if (is_access(access.kind) && signatures.size() < max_signatures)
-    signatures.push_back(signature(block, warp, access));
+  Instruction& of = instructions_[Key{instruction, use_of(access.kind)}];
+  if (is_access(access.kind) && of.signatures.size() < max_signatures)
+    of.signatures.insert(signature(block, warp, access, memory_of(access, reads_texture(instruction))));
+}
+
+bool ExecutedSites::reads_texture(std::uint32_t instruction) const {
+  return sass::traits_of(code_.kernel.instructions[instruction].kind).space == sass::AddressSpace::texture;
 }
 
 bool ExecutedSites::accepts(std::uint32_t site, Memory memory) const {
   return (seen_[site] >> unsigned(memory) & 1) != 0;
 }
 
-/// Returns the sites at the instruction's place, from the innermost function outwards; where there is none,
-/// those of the closest line: compilers name the line of a statement, not always that of the operand.
-std::vector<std::uint32_t> ExecutedSites::candidates_of(std::uint32_t instruction, Use use,
+/// Returns the sites at the instruction's place, from the innermost function outwards.
+std::vector<std::uint32_t> ExecutedSites::candidates_at(std::uint32_t instruction, Use use,
                                                         Memory memory) const {
   std::vector<std::uint32_t> found;
-  const auto take = [&](const std::vector<std::uint32_t>& sites) {
-    for (const std::uint32_t site : sites)
-      if (accepts(site, memory))
-        found.push_back(site);
-    return !found.empty();
-  };
-  const std::uint32_t innermost = code_.kernel.instructions[instruction].position;
-  for (std::uint32_t at = innermost; at != sass::none; at = table_.positions[at].inlined_at) {
+  for (std::uint32_t at = code_.kernel.instructions[instruction].position; at != sass::none && found.empty();
+       at = table_.positions[at].inlined_at) {
     const sass::Position& position = table_.positions[at];
     if (const auto here = at_.find({use, file_name(table_.files[position.file]), position.line});
-        here != at_.end() && take(here->second))
-      return found;
+        here != at_.end())
+      std::ranges::copy_if(here->second, std::back_inserter(found),
+                           [&](std::uint32_t site) { return accepts(site, memory); });
   }
-  if (innermost == sass::none)
-    return found;
-  const sass::Position& position = table_.positions[innermost];
-  const std::string file = file_name(table_.files[position.file]);
-  for (int away = 1; away <= max_lines_away; ++away)
-    for (const int line : {int(position.line) - away, int(position.line) + away})
-      if (line > 0)
-        if (const auto near = at_.find({use, file, std::uint32_t(line)});
-            near != at_.end() && take(near->second))
-          return found;
   return found;
+}
+
+/// Returns the sites of the lines around the instruction's, and around the calls that were inlined, the
+/// closest first: compilers name the line of a statement, not always that of the operand.
+std::vector<std::uint32_t> ExecutedSites::candidates_near(std::uint32_t instruction, Use use,
+                                                          Memory memory) const {
+  std::vector<std::uint32_t> found;
+  for (std::uint32_t at = code_.kernel.instructions[instruction].position; at != sass::none;
+       at = table_.positions[at].inlined_at) {
+    const sass::Position& position = table_.positions[at];
+    const std::string file = file_name(table_.files[position.file]);
+    for (int away = 1; away <= max_lines_away; ++away)
+      for (const int line : {int(position.line) - away, int(position.line) + away})
+        if (const auto near = at_.find({use, file, std::uint32_t(std::max(line, 0))}); near != at_.end())
+          std::ranges::copy_if(near->second, std::back_inserter(found),
+                               [&](std::uint32_t site) { return accepts(site, memory); });
+  }
+  return found;
+}
+
+ExecutedSites::Likeness ExecutedSites::likeness_of(const Instruction& instruction, std::uint32_t site) const {
+  const auto of_code = double(instruction.signatures.size()), of_site = double(signatures_[site].size());
+  const auto equal = double(std::ranges::count_if(
+      instruction.signatures, [&](std::uint64_t one) { return signatures_[site].contains(one); }));
+  return equal == 0 ? Likeness{} : Likeness{equal / of_code, equal / (of_code + of_site - equal)};
 }
 
 std::uint32_t ExecutedSites::add_site(const Key& key, const Instruction& of) {
@@ -150,6 +170,8 @@ std::uint32_t ExecutedSites::add_site(const Key& key, const Instruction& of) {
                : of.memory == Memory::local    ? Space::local
                : of.memory == Memory::constant ? Space::constant
                                                : Space::global;
+  if (of.memory == Memory::texture)
+    site.cache_operator = CacheOperator::tex;
   site.expression = of.memory == Memory::local && code.frame_offset != sass::Instruction::not_in_frame
                         ? std::string(spilled_registers)
                         : std::string(sass::name_of(code));
@@ -165,21 +187,19 @@ std::uint32_t ExecutedSites::add_site(const Key& key, const Instruction& of) {
 std::vector<Site> ExecutedSites::choose() {
   all_ = sites_;
   for (auto& [key, instruction] : instructions_) {
-    const std::vector<std::uint32_t> candidates = candidates_of(key.instruction, key.use, instruction.memory);
-    if (candidates.empty()) {
-      instruction.site = add_site(key, instruction);
-      continue;
-    }
-    std::size_t most = 0;
-    instruction.site = candidates.front();
-    for (const std::uint32_t site : candidates) {
-      const auto equal = std::size_t(std::ranges::count_if(
-          instruction.signatures, [&](std::uint64_t one) { return signatures_[site].contains(one); }));
-      if (equal > most) {
-        most = equal;
-        instruction.site = site;
-      }
-    }
+    std::optional<std::uint32_t> chosen;
+    Likeness best;
+    const auto take = [&](const std::vector<std::uint32_t>& candidates) {
+      for (const std::uint32_t site : candidates)
+        if (const Likeness likeness = likeness_of(instruction, site); !chosen || likeness > best) {
+          chosen = site;
+          best = likeness;
+        }
+    };
+    take(candidates_at(key.instruction, key.use, instruction.memory));
+    if (best.explained < 1)
+      take(candidates_near(key.instruction, key.use, instruction.memory));
+    instruction.site = chosen ? *chosen : add_site(key, instruction);
   }
   for (Site& site : all_) // the machine code has done what the compiler makes of these
     site.aggregation = LaneAggregation::none;

@@ -44,7 +44,7 @@ public:
 
 private:
   enum class Use : std::uint8_t { load, store, atomic, barrier };
-  enum class Memory : std::uint8_t { global, shared, local, constant, none };
+  enum class Memory : std::uint8_t { global, shared, local, constant, texture, none };
   struct Key {
     std::uint32_t instruction = 0;
     Use use = Use::load;
@@ -53,16 +53,27 @@ private:
   struct Instruction {
     Memory memory = Memory::global;
     std::uint16_t bytes = 0;
-    std::vector<std::uint64_t> signatures; ///< of accesses in sampled warps
+    std::unordered_set<std::uint64_t> signatures; ///< of accesses in sampled warps
     std::uint32_t site = 0;
   };
   using Place = std::tuple<Use, std::string, std::uint32_t>; ///< file without folders, line
 
   static Use use_of(AccessKind kind);
-  static Memory memory_of(const trace::WarpAccess& access);
-  static std::uint64_t signature(std::uint64_t block, std::uint32_t warp, const trace::WarpAccess& access);
+  static Memory memory_of(const trace::WarpAccess& access, bool is_texture);
+  bool reads_texture(std::uint32_t instruction) const;
+  bool is_texture(std::uint32_t site) const { return sites_[site].cache_operator == CacheOperator::tex; }
+  static std::uint64_t signature(std::uint64_t block, std::uint32_t warp, const trace::WarpAccess& access,
+                                 Memory memory);
   bool accepts(std::uint32_t site, Memory memory) const;
-  std::vector<std::uint32_t> candidates_of(std::uint32_t instruction, Use use, Memory memory) const;
+  /// How well a site's accesses explain an instruction's: the share of the instruction's that the site has,
+  /// and then the share that both have of all.
+  struct Likeness {
+    double explained = 0, common = 0;
+    auto operator<=>(const Likeness&) const = default;
+  };
+  Likeness likeness_of(const Instruction& instruction, std::uint32_t site) const;
+  std::vector<std::uint32_t> candidates_at(std::uint32_t instruction, Use use, Memory memory) const;
+  std::vector<std::uint32_t> candidates_near(std::uint32_t instruction, Use use, Memory memory) const;
   std::uint32_t add_site(const Key& key, const Instruction& of);
 
   const std::vector<Site>& sites_;

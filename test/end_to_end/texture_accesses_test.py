@@ -3,7 +3,7 @@
 import unittest
 
 import warplens_tool
-from warplens_tool import KERNELS, Profile
+from warplens_tool import KERNELS, Profile, only
 
 
 class TextureAccesses(unittest.TestCase):
@@ -19,6 +19,20 @@ class TextureAccesses(unittest.TestCase):
 
     def test_the_program_computes_the_right_values(self):
         self.assertEqual(self.profile.stdout.splitlines(), ["right"])
+
+    def test_the_machine_code_fetches_the_same_texels(self):
+        """Executed, each fetch and each surface access finds its site, with the counts that the source's own probes have."""
+        executed = Profile(KERNELS / "texture_accesses.cu", "--gpu", "a100,rtx5090", "--trials", "2", "--cold")
+        for kernel in executed.result["kernels"]:
+            with self.subTest(kernel["name"], gpu=kernel["gpu"]):
+                self.assertEqual(kernel["executed"]["execution"]["different_words"], 0)
+                self.assertNotIn("time_unknown", kernel)
+                of_source = self.profile.kernel(kernel["name"], "k80")["sites"]
+                for site in kernel["sites"]:
+                    if site.get("cache_operator") == "tex" and kernel["name"] != "loops":
+                        counted = only(other for other in of_source if (other["line"], other["kind"]) == (site["line"], site["kind"]))
+                        self.assertEqual((site["executions"], site["sectors_per_request"], site["bytes_used"]),
+                                         (counted["executions"], counted["sectors_per_request"], counted["bytes_used"]))
 
     def test_memory_has_its_own_addresses(self):
         for name in ("line", "pitched"):
@@ -42,7 +56,7 @@ class TextureAccesses(unittest.TestCase):
 
     def test_a_filter_touches_several_texels(self):
         """A filtered fetch makes one warp access for each corner: four between columns and rows, two between columns, one in a texel's
-        middle; a gather takes four in any case. Rows 7 and 8 lie in different pairs of rows."""
+        middle; a gather takes four in any case. The rows of each lie in two pairs of rows."""
         for name, executions in (("between", 4), ("between columns", 2), ("in the middle", 1), ("gather", 4), ("of a level", 4)):
             with self.subTest(name):
                 site = self.find("filtered", name)
@@ -55,8 +69,10 @@ class TextureAccesses(unittest.TestCase):
         self.assertEqual((site["element_bytes"], site["bytes_used"]), (16, 128))
 
     def test_a_fetch_counts_as_often_as_nvcc_makes_it(self):
-        """A fetch stays in a loop that writes memory, leaves one that does not, and is removed if its value is unused."""
-        self.assertEqual(self.find("loops", "stays")["executions"], 8)
+        """A fetch stays in a loop that writes memory, leaves one that does not, and is removed if its value is unused. In the machine code
+        the fetches of an unrolled loop, which are the same one, become one."""
+        self.assertEqual(self.find("loops", "stays", "k80")["executions"], 8)
+        self.assertEqual(self.find("loops", "stays")["executions"], 1)
         self.assertEqual(self.find("loops", "leaves")["executions"], 1)
         self.assertNotIn(self.profile.line_of("goes"), [site["line"] for site in self.profile.kernel("loops", "v100")["sites"]])
 

@@ -198,9 +198,9 @@ TEST_CASE("an unlinked cubin is refused, and an unknown instruction only where i
 .target sm_80
 .address_size 64
 .visible .entry k(.param .u64 p, .param .u32 q) {
-  .reg .u32 %r<4>; .reg .u64 %d; .reg .pred %p; .reg .f32 %f;
+  .reg .u32 %r<4>; .reg .u64 %d; .reg .pred %p;
   ld.param.u64 %d, [p]; ld.param.u32 %r1, [q]; setp.eq.u32 %p, %r1, 0; @%p bra L;
-  bar.sync 0; tex.1d.v4.f32.s32 {%f, %f, %f, %f}, [%d, {%r1}]; st.global.f32 [%d], %f; ret;
+  bar.sync 0; txq.width.b32 %r2, [%d]; st.global.u32 [%d], %r2; ret;
 L: st.global.u32 [%d], 7; ret; }
 )",
                                      80);

@@ -114,6 +114,8 @@ void ExecutionRecorder::on_access(machine::WarpId warp, const machine::Access& a
   }
   if (access.stores_copy)
     record.site |= trace::stores_copy;
+  if (access.is_further)
+    record.site |= trace::continues_access;
   for (std::uint32_t left = access.lanes; left != 0; left &= ~record.active) {
     record.active = resolve(warp, access, left, record);
     put(warp, record);

@@ -6,6 +6,7 @@
 #include "runtime/cpu/machine/execution_recorder.h"
 #include "runtime/cpu/machine/loaded_programs.h"
 #include "runtime/cpu/machine/poll_filter.h"
+#include "runtime/cpu/machine/program_images.h"
 #include "runtime/cpu/machine/readable_memory.h"
 #include "runtime/host/recorder.h"
 #include "trace/chunk_file.h"
@@ -163,6 +164,7 @@ struct MachineExecution::State {
   std::uint32_t launch = 0;
   std::uint32_t warps_per_block = 0;
   std::vector<machine::Range> ranges;
+  ProgramImages images;
   std::deque<Code> codes;
   std::mutex mutex; ///< guards `idle`
   std::map<const Code*, std::vector<std::unique_ptr<Executor>>> idle;
@@ -314,6 +316,7 @@ std::unique_ptr<MachineExecution> MachineExecution::begin(const LaunchToExecute&
     code.launch.block = dimensions_of(launch.launch.block);
     code.launch.dynamic_shared_bytes = launch.launch.dynamic_shared_bytes;
     code.launch.parameters = *parameters;
+    code.launch.images = &state->images;
     code.launch.workspace = reinterpret_cast<std::uintptr_t>(launch.workspace);
     for (const machine::Kernel::ConstantOperand& operand : code.kernel->constant_operands())
       if (const auto [variable, offset] = code.program->constant_at(operand.offset); variable != nullptr)

@@ -94,17 +94,15 @@ private:
   const texels::View& view_;
 };
 
-/// Returns the address of a surface access; null if it has no effect.
+/// Returns the address of the program's own access; null if it has no effect.
 char* surface_place(std::uint64_t handle, std::int64_t x, std::int64_t y, std::int64_t z, std::int64_t layer,
                     std::uint32_t mode, std::uint32_t bytes) {
   const TextureObject& surface = bound(handle, true);
   if (x % bytes != 0)
     __warplens_cpu_abort_kernel(
         "a surface is accessed at an x, in bytes, that is no multiple of the element's size");
-  texels::View rows = surface.view;
-  rows.is_block_linear = false; // this memory has rows
   const std::uint64_t address =
-      texels::surface_address(rows, x, y, z, layer, mode == cudaBoundaryModeClamp, bytes);
+      place_in_surface(surface, x, y, z, layer, mode == cudaBoundaryModeClamp, bytes);
   if (address == 0 && mode == cudaBoundaryModeTrap)
     __warplens_cpu_abort_kernel("a surface is accessed outside of its bounds (cudaBoundaryModeTrap)");
   return reinterpret_cast<char*>(address);
@@ -138,6 +136,25 @@ bool remove_object(std::uint64_t handle, bool is_surface) {
   return true;
 }
 
+Texel sample(const TextureObject& texture, Shape shape, const texels::Coordinates& at) {
+  return Sampler(texture).fetch(shape, at);
+}
+
+Texel gather(const TextureObject& texture, std::uint32_t component, float x, float y) {
+  return Sampler(texture).gather(component, x, y);
+}
+
+Texel element(const TextureObject& texture, std::int64_t x) {
+  return Sampler(texture).element(x);
+}
+
+std::uint64_t place_in_surface(const TextureObject& surface, std::int64_t x, std::int64_t y, std::int64_t z,
+                               std::int64_t layer, bool clamps, std::uint32_t bytes) {
+  texels::View rows = surface.view;
+  rows.is_block_linear = false; // this memory has rows
+  return texels::surface_address(rows, x, y, z, layer, clamps, bytes);
+}
+
 } // namespace warplens::cpu
 
 using namespace warplens::cpu;
@@ -145,19 +162,19 @@ namespace texels = warplens::texels;
 
 void __warplens_cpu_texture(std::uint64_t texture, std::uint32_t shape, std::uint32_t layer, float x, float y,
                             float z, std::uint32_t* texel) {
-  const Texel found = Sampler(bound(texture, false))
-                          .fetch(static_cast<Shape>(shape), {static_cast<std::int32_t>(layer), x, y, z});
+  const Texel found =
+      sample(bound(texture, false), static_cast<Shape>(shape), {static_cast<std::int32_t>(layer), x, y, z});
   std::memcpy(texel, found.data(), sizeof found);
 }
 
 void __warplens_cpu_texel(std::uint64_t texture, std::int32_t x, std::uint32_t* texel) {
-  const Texel found = Sampler(bound(texture, false)).element(x);
+  const Texel found = element(bound(texture, false), x);
   std::memcpy(texel, found.data(), sizeof found);
 }
 
 void __warplens_cpu_texture_gather(std::uint64_t texture, std::uint32_t component, float x, float y,
                                    std::uint32_t* texel) {
-  const Texel found = Sampler(bound(texture, false)).gather(component, x, y);
+  const Texel found = gather(bound(texture, false), component, x, y);
   std::memcpy(texel, found.data(), sizeof found);
 }
 

@@ -21,4 +21,14 @@ std::uint64_t add_object(const TextureObject& object);
 const TextureObject* find_object(std::uint64_t handle, bool is_surface);
 bool remove_object(std::uint64_t handle, bool is_surface);
 
+/// Returns what tex() gives: the texel at a position, or the filter's mean.
+Texel sample(const TextureObject& texture, texels::Shape shape, const texels::Coordinates& at);
+/// Returns one channel of four texels, in the order of tld4().
+Texel gather(const TextureObject& texture, std::uint32_t component, float x, float y);
+/// Returns an element of linear memory; outside, what the texture has there.
+Texel element(const TextureObject& texture, std::int64_t x);
+/// Returns where this memory has `bytes` bytes at byte x of a row; 0 if that is outside.
+std::uint64_t place_in_surface(const TextureObject& surface, std::int64_t x, std::int64_t y, std::int64_t z,
+                               std::int64_t layer, bool clamps, std::uint32_t bytes);
+
 } // namespace warplens::cpu

@@ -47,9 +47,10 @@ __global__ void timed(long long* out) {
   out[blockIdx.x * blockDim.x + threadIdx.x] = clock64();
 }
 
-__global__ void sampled(float* out, cudaTextureObject_t texture) {
+// Four differences of bytes at once, which the executor does not know.
+__global__ void refused(unsigned* out, const unsigned* in) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  out[i] = tex1Dfetch<float>(texture, i);
+  out[i] = __vsadu4(in[i], i);
 }
 
 int main(int count, char** arguments) {
@@ -61,13 +62,7 @@ int main(int count, char** arguments) {
   cudaMemset(in, 0, threads * sizeof(float));
   parted<<<threads / 256, 256>>>(out, in, steps);
   timed<<<threads / 256, 256>>>(reinterpret_cast<long long*>(out));
-  cudaResourceDesc resource{};
-  resource.resType = cudaResourceTypeLinear;
-  resource.res.linear = {in, cudaCreateChannelDesc<float>(), threads * sizeof(float)};
-  cudaTextureDesc description{};
-  cudaTextureObject_t texture = 0;
-  cudaCreateTextureObject(&texture, &resource, &description, nullptr);
-  sampled<<<threads / 256, 256>>>(out, texture);
+  refused<<<threads / 256, 256>>>(reinterpret_cast<unsigned*>(out), reinterpret_cast<unsigned*>(in));
   const cudaError_t error = cudaDeviceSynchronize();
   std::printf("%s\n", cudaGetErrorString(error));
   return error != cudaSuccess;

@@ -27,8 +27,8 @@ __global__ void filtered(cudaTextureObject_t smooth, float* out) {
   out[threadIdx.x] = tex2D<float>(smooth, threadIdx.x + 1.f, 8.f)           // site: between
                      + tex2D<float>(smooth, threadIdx.x + 1.f, 8.5f)        // site: between columns
                      + tex2D<float>(smooth, threadIdx.x + .5f, 8.5f)        // site: in the middle
-                     + tex2DLod<float>(smooth, threadIdx.x + 1.f, 8.f, 3)   // site: of a level
-                     + tex2Dgather<float4>(smooth, threadIdx.x + 1.f, 8).x; // site: gather
+                     + tex2DLod<float>(smooth, threadIdx.x + 1.f, 12.f, 3)  // site: of a level
+                     + tex2Dgather<float4>(smooth, threadIdx.x + 1.f, 4).x; // site: gather
 }
 
 __global__ void narrow(cudaTextureObject_t bytes, float* out) {
