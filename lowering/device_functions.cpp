@@ -159,6 +159,25 @@ bool takes_pointer(const Function& function) {
   return any_of(function.args(), [](const Argument& argument) { return argument.getType()->isPointerTy(); });
 }
 
+/// Turns C++'s allocations into C's, as nvcc does: a size that `delete` has is not needed.
+void lower_allocations(Module& module) {
+  for (const StringRef name : {"_Znwm", "_Znam", "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdaPvm"}) {
+    Function* const function = module.getFunction(name);
+    if (!function || !function->isDeclaration())
+      continue;
+    Type* const result = function->getReturnType();
+    const FunctionCallee c = module.getOrInsertFunction(
+        name.starts_with("_Zn") ? "malloc" : "free",
+        FunctionType::get(result, {function->getFunctionType()->getParamType(0)}, false));
+    for (User* user : make_early_inc_range(function->users()))
+      if (auto* call = dyn_cast<CallInst>(user); call && call->getCalledOperand() == function) {
+        CallInst* const made = IRBuilder<>(call).CreateCall(c, {call->getArgOperand(0)});
+        call->replaceAllUsesWith(made);
+        call->eraseFromParent();
+      }
+  }
+}
+
 /// Mathematical functions access no memory but that of their arguments.
 void assume_pure(Function& function) {
   function.removeFnAttr(Attribute::Convergent);
@@ -197,6 +216,7 @@ bool expand(CallInst& call, StringRef name) {
 } // namespace
 
 Expected<void> lower_device_functions(Module& module) {
+  lower_allocations(module);
   for (const auto& [name, runtime_name] : system_functions())
     if (Function* function = module.getFunction(name); function && function->isDeclaration()) {
       function->setName(runtime_name);

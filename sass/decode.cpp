@@ -75,8 +75,14 @@ private:
     targets_.clear();
     TRY(add_section(kernel, elf_.symbols[symbol].section));
     // The list grows while the sections of called functions are added.
-    for (std::size_t i = 0; i < parts_.size(); ++i)
+    bool has_virtual = false;
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
       TRY(add_called(kernel, parts_[i]));
+      if (!has_virtual && calls_by_address(kernel, parts_[i])) {
+        has_virtual = true;
+        TRY(add_named_by_data(kernel));
+      }
+    }
     for (const auto& [instruction, target] : targets_)
       kernel.instructions[instruction].target = target;
     describe(kernel, symbol);
@@ -153,6 +159,33 @@ private:
       const std::uint32_t entry = instruction_at(callee, static_cast<std::int64_t>(symbol.value));
       if (call != none && entry != none && name_of(kernel.instructions[call]).starts_with("CALL"))
         targets_.emplace_back(call, entry);
+    }
+    return {};
+  }
+
+  /// Returns whether a part's code calls functions that no relocation of its own names.
+  bool calls_by_address(const Kernel& kernel, const Part& part) const {
+    for (std::uint32_t i = part.begin; i < part.end; ++i)
+      if (name_of(kernel.instructions[i]).starts_with("CALL") &&
+          std::ranges::find(targets_, i, &std::pair<std::uint32_t, std::uint32_t>::first) == targets_.end())
+        return true;
+    return false;
+  }
+
+  /// Adds the functions whose addresses data have: tables of virtual functions, and of pointers to functions.
+  Expected<void> add_named_by_data(Kernel& kernel) {
+    for (const Section& section : elf_.sections) {
+      if (section.name.starts_with(text_prefix))
+        continue;
+      for (const Relocation& relocation : elf_.relocations_of(section.name)) {
+        if (relocation.symbol >= elf_.symbols.size())
+          continue;
+        const Symbol& symbol = elf_.symbols[relocation.symbol];
+        if (symbol.is_function() && !symbol.is_kernel() && symbol.section != 0 &&
+            symbol.section < elf_.sections.size() &&
+            std::ranges::find(parts_, symbol.section, &Part::section) == parts_.end())
+          TRY(add_section(kernel, symbol.section));
+      }
     }
     return {};
   }

@@ -1351,7 +1351,8 @@ private:
     o_.space = space_of(code);
     const bool on_chip = o_.space == Space::shared || o_.space == Space::local;
     const bool has_uniform = take(91, 1) != 0;
-    const bool long_offset = o_.space == Space::generic && !has_uniform && o_.form == 4;
+    const bool long_offset =
+        o_.space == Space::generic && !has_uniform && (o_.form == 4 || (o_.form == 1 && !loads));
     const bool descriptor = has_uniform && !on_chip && architecture_ >= 80 && take(76, 1) != 0;
     if (!on_chip)
       ignore(76, 1);
@@ -1382,8 +1383,7 @@ private:
     if (loads)
       destination(words);
     else
-      o_.b = general_source(
-          long_offset || (o_.space == Space::generic && !has_uniform && o_.form == 1) ? 64 : 32, words);
+      o_.b = general_source(long_offset ? 64 : 32, words);
     // The order of memory and the caches' eviction.
     if (!on_chip) {
       order();

@@ -112,6 +112,18 @@ class MachineCode(NvccCase):
         self.assertIn("VABSDIFF4", kernel["executed"]["inferred"])
         self.assertIn("is inferred from the accesses: block", self.text)
 
+    def test_virtual_functions_and_new_objects(self):
+        result = self.folder / "result.json"
+        done = warplens("profile", KERNELS / "virtual_calls.cu", "--backend", "cpu", "--gpu", "t4,a100,h100-sxm,b200", "--trials", "2",
+                        "--kernel", "own_areas", "--format", "json", "-o", result)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout.split("\n")[0], "no error 16 5.5")
+        kernels = json.loads(result.read_text())["kernels"]
+        self.assertEqual(len(kernels), 4)
+        for kernel in kernels:
+            self.assertEqual(kernel["executed"]["execution"]["different_words"], 0, kernel["gpu"])
+            self.assertGreater(kernel["time"]["microseconds"]["mean"], 0)
+
     def test_kernels_of_a_library_are_executed(self):
         """No access has a probe; the executor sees all, and a wait for other blocks does not count this machine's polls."""
         few, many = self.of_library(10), self.of_library(1000)
