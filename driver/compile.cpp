@@ -152,6 +152,8 @@ int run_command_line(std::vector<std::string> arguments) {
     command->add_option("--cache", cache, "folder that keeps precompiled headers for the next time");
   for (auto* command : {lower_command, link_command}) {
     command->add_flag("--times", lowered.times, "print what each step took");
+    command->add_flag("--keep-refused", lowered.keeps_refused,
+                      "keep kernels that cannot be lowered: their machine code is executed");
     command->add_option("--cache", cache, "folder that keeps kernels' objects for the next time");
     for (const cpu::CheckName& check : cpu::check_names)
       command->add_flag_callback(

@@ -1,8 +1,10 @@
 // Reads the annotations that the rewriter and the compatibility headers leave on functions for the lowering.
 #include "lowering/kernel.h"
 #include "lowering/noted_accesses.h"
+#include "lowering/refused_code.h"
 #include "lowering/stages.h"
 
+#include <fmt/format.h>
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Module.h>
@@ -30,10 +32,10 @@ static bool requires_several_blocks(StringRef annotation) {
   return any_of(sizes, [](StringRef size) { return size.trim() != "1"; });
 }
 
-Expected<void> check_annotations(Module& module) {
+void check_annotations(Module& module) {
   GlobalVariable* all = module.getNamedGlobal("llvm.global.annotations");
   if (!all || !all->hasInitializer())
-    return {};
+    return;
   std::set<Function*> carriers; // functions that exist only to carry an annotation
   for (const Use& use : cast<Constant>(all->getInitializer())->operands()) {
     const auto* entry = dyn_cast<ConstantStruct>(use); // function, annotation, file, line, arguments
@@ -42,17 +44,18 @@ Expected<void> check_annotations(Module& module) {
       continue;
     }
     if (entry && requires_several_blocks(text_of(entry->getOperand(1))))
-      return fail("{}:{}: a kernel in clusters of several blocks, {}, is not supported on the CPU back end "
-                  "(choose a way of the program's without it, or a GPU: --backend gpu)",
-                  text_of(entry->getOperand(2)).str(),
-                  cast<ConstantInt>(entry->getOperand(3))->getZExtValue(),
-                  text_of(entry->getOperand(1)).str());
+      mark_refused(
+          *cast<Function>(entry->getOperand(0)->stripPointerCasts()),
+          fmt::format(
+              "{}:{}: a kernel in clusters of several blocks, {}, is not supported on the CPU back end "
+              "(choose a way of the program's without it, or a GPU: --backend gpu)",
+              text_of(entry->getOperand(2)).str(), cast<ConstantInt>(entry->getOperand(3))->getZExtValue(),
+              text_of(entry->getOperand(1)).str()));
   }
   all->eraseFromParent(); // the list would keep functions alive
   removeFromUsedLists(module, [&](Constant* used) { return carriers.contains(dyn_cast<Function>(used)); });
   for (Function* carrier : carriers)
     carrier->eraseFromParent();
-  return {};
 }
 
 } // namespace warplens::lowering

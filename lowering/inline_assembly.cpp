@@ -2,6 +2,7 @@
 // there is refused with its text.
 #include "lowering/places.h"
 #include "lowering/ptx/instructions.h"
+#include "lowering/refused_code.h"
 #include "lowering/runtime_calls.h"
 #include "lowering/stages.h"
 #include "lowering/unsupported.h"
@@ -119,13 +120,13 @@ Value* result(ptx::Block& block, CallInst& call, const std::vector<Type*>& outpu
   return all;
 }
 
-Expected<void> lower_statement(CallInst& call) {
+void lower_statement(CallInst& call) {
   const auto& assembly = *cast<InlineAsm>(call.getCalledOperand());
-  const auto refuse = [&](const std::string& what) -> Expected<void> {
+  const auto refuse = [&](const std::string& what) {
     // A user who wrote no inline PTX has called a function that consists of it.
     const auto function = system_function_of(call);
-    return fail("{}: {} is not supported on the CPU back end: {}", place_of(call),
-                function ? *function + ", which is inline PTX," : "inline PTX", what);
+    mark_refused(call, fmt::format("{}: {} is not supported on the CPU back end: {}", place_of(call),
+                                   function ? *function + ", which is inline PTX," : "inline PTX", what));
   };
   IRBuilder<> builder(&call);
   const auto body = warplens::ptx::parse_body(assembly.getAsmString());
@@ -138,7 +139,7 @@ Expected<void> lower_statement(CallInst& call) {
       call.getType()->isVoidTy()) { // an optimisation barrier only: it stays one
     builder.CreateFence(AtomicOrdering::SequentiallyConsistent, SyncScope::SingleThread);
     call.eraseFromParent();
-    return {};
+    return;
   }
   ptx::Block block(builder, *body);
   std::vector<Type*> outputs;
@@ -150,21 +151,18 @@ Expected<void> lower_statement(CallInst& call) {
   if (!call.getType()->isVoidTy())
     call.replaceAllUsesWith(result(block, call, outputs));
   call.eraseFromParent();
-  return {};
 }
 
 } // namespace
 
-Expected<void> lower_inline_assembly(Module& module) {
+void lower_inline_assembly(Module& module) {
   std::vector<CallInst*> calls;
   for (Function& function : module)
     for (Instruction& instruction : instructions(function))
       if (auto* call = dyn_cast<CallInst>(&instruction); call && call->isInlineAsm())
         calls.push_back(call);
   for (CallInst* call : calls)
-    if (auto done = lower_statement(*call); !done)
-      return done;
-  return {};
+    lower_statement(*call);
 }
 
 } // namespace warplens::lowering

@@ -3,6 +3,7 @@
 #include "lowering/intrinsics.h"
 
 #include "lowering/places.h"
+#include "lowering/refused_code.h"
 #include "lowering/runtime_calls.h"
 #include "lowering/stages.h"
 #include "lowering/unsupported.h"
@@ -375,7 +376,7 @@ Value* lower_generic(Builder& builder, CallInst& call) {
 
 } // namespace
 
-Expected<void> lower_intrinsics(Module& module) {
+void lower_intrinsics(Module& module) {
   std::vector<CallInst*> calls;
   for (Function& function : module)
     for (Instruction& instruction : instructions(function))
@@ -395,14 +396,16 @@ Expected<void> lower_intrinsics(Module& module) {
       const StringRef name = full.drop_front(StringRef("llvm.nvvm.").size());
       const Rule* rule = rule_for(name);
       value = rule ? (*rule)(builder, *call) : lower_arithmetic(builder, name, *call);
-      if (!value)
-        return fail("{}: the CPU back end has no {}{}", place_of(*call), full.str(), explanation(name));
+      if (!value) {
+        mark_refused(*call, fmt::format("{}: the CPU back end has no {}{}", place_of(*call), full.str(),
+                                        explanation(name)));
+        continue;
+      }
     }
     if (!call->getType()->isVoidTy())
       call->replaceAllUsesWith(value);
     call->eraseFromParent();
   }
-  return {};
 }
 
 } // namespace warplens::lowering

@@ -26,6 +26,7 @@ struct Kernel {
   std::string symbol;                  ///< mangled, as the host half registers it
   llvm::Function* source;              ///< the kernel itself, everything inlined; removed by make_variants
   unsigned architecture = 0;           ///< the architecture it was compiled for (80 is sm_80); 0: unknown
+  std::string refusal;                 ///< why it is not lowered; empty: it is
   std::uint64_t max_block_threads = 0; ///< the bound of __launch_bounds__; 0: none
   std::uint64_t static_shared_bytes = 0;
   std::vector<cpu::ParameterRecord> parameters;

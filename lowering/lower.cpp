@@ -7,8 +7,10 @@
 #include "lowering/parts.h"
 #include "lowering/places.h"
 #include "lowering/progress.h"
+#include "lowering/refused_code.h"
 #include "lowering/stages.h"
 
+#include <fmt/format.h>
 #include <llvm/IR/DebugInfo.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Verifier.h>
@@ -35,16 +37,20 @@ static Expected<void> lower(std::unique_ptr<llvm::Module> owned, const Output& o
   TRY_LET(machine, host_target(output.optimisation));
 
   set_system_folders(module, output.system_folders);
-  if (auto done = check_annotations(module); !done)
-    return done;
+  check_annotations(module);
   auto kernels = find_kernels(module, **machine);
   for (Kernel& kernel : kernels)
     kernel.checks = output.checks;
   define_arithmetic(module);
-  if (auto done = lower_inline_assembly(module); !done)
-    return done;
-  if (auto done = lower_intrinsics(module); !done)
-    return done;
+  lower_inline_assembly(module);
+  lower_intrinsics(module);
+  empty_refused_kernels(module, kernels);
+  for (const Kernel& kernel : kernels)
+    if (!kernel.refusal.empty()) {
+      if (!output.keeps_refused)
+        return fail("{}", kernel.refusal);
+      fmt::print("{} (its machine code will be executed, which is slower)\n", kernel.refusal);
+    }
   if (auto done = lower_device_functions(module); !done)
     return done;
   TRY_LET(variables, lower_device_variables(module));

@@ -23,9 +23,12 @@ struct Output {
   std::filesystem::path object;
   std::string
       module; ///< the module's name, which the host half knows, too; needed where files use the same names
-  std::string source;          ///< the source's name in messages; empty: the one in the bitcode
-  unsigned optimisation = 2;   ///< 0 to 3
-  cpu::Checks checks;          ///< the checks that the code makes while it runs
+  std::string source;        ///< the source's name in messages; empty: the one in the bitcode
+  unsigned optimisation = 2; ///< 0 to 3
+  cpu::Checks checks;        ///< the checks that the code makes while it runs
+  /// Kernels with code that cannot be lowered stay, without it: their machine code is executed. Otherwise
+  /// that is an error.
+  bool keeps_refused = false;
   bool times = false;          ///< prints a table of the time of each step to stderr
   std::filesystem::path cache; ///< folder that keeps kernels' objects for later runs; empty: none
   Limits limits;

@@ -58,7 +58,7 @@ std::string ingredients(const Module& module, const std::vector<Kernel>& kernels
     add(symbol);
   for (const Kernel& kernel : kernels) {
     add(kernel.symbol, kernel.architecture, kernel.static_shared_bytes, kernel.checks.bits(),
-        kernel.in_lock_step, kernel.largest_struct_bytes, kernel.max_block_threads);
+        kernel.in_lock_step, kernel.largest_struct_bytes, kernel.max_block_threads, kernel.refusal);
     for (const auto& parameter : kernel.parameters)
       add(parameter.offset, parameter.bytes);
     add_keys(kernel.keys);

@@ -26,18 +26,19 @@ public:
   Tables(Module& module) : module_(module), builder_(module.getContext()) {}
 
   Constant* kernel(const Kernel& kernel, Constant* module) {
-    static_assert(sizeof(cpu::KernelRecord) == 104 && offsetof(cpu::KernelRecord, key_count) == 48 &&
-                  offsetof(cpu::KernelRecord, max_block_threads) == 76 &&
-                  offsetof(cpu::KernelRecord, frame_bytes) == 80 &&
-                  offsetof(cpu::KernelRecord, parameters) == 88 &&
-                  offsetof(cpu::KernelRecord, architecture) == 96);
+    static_assert(
+        sizeof(cpu::KernelRecord) == 112 && offsetof(cpu::KernelRecord, key_count) == 48 &&
+        offsetof(cpu::KernelRecord, max_block_threads) == 76 &&
+        offsetof(cpu::KernelRecord, frame_bytes) == 80 && offsetof(cpu::KernelRecord, parameters) == 88 &&
+        offsetof(cpu::KernelRecord, architecture) == 96 && offsetof(cpu::KernelRecord, refusal) == 104);
     return global(ConstantStruct::getAnon(
         {text(kernel.symbol), module, entry(kernel.untraced_block), entry(kernel.untraced_lane),
          entry(kernel.traced_lane), keys(kernel.keys), number(kernel.keys.size()),
          number(kernel.parameters.size()), number(kernel.static_shared_bytes), number(stack_bytes(kernel)),
          number(kernel.checks.bits()), number(kernel.in_lock_step), number(kernel.largest_struct_bytes),
          number(kernel.max_block_threads), builder_.getInt64(kernel.frame_bytes), parameters(kernel),
-         builder_.getInt64(kernel.architecture)}));
+         builder_.getInt64(kernel.architecture),
+         kernel.refusal.empty() ? ConstantPointerNull::get(builder_.getPtrTy()) : text(kernel.refusal)}));
   }
 
   Constant* variable(const DeviceVariable& variable, Constant* module) {

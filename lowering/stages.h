@@ -19,8 +19,8 @@ Expected<std::unique_ptr<llvm::Module>> read_bitcode(const std::filesystem::path
 /// Returns the machine this process runs on.
 Expected<std::unique_ptr<llvm::TargetMachine>> host_target(unsigned optimisation);
 
-/// Refuses annotations in the source that this back end cannot follow.
-Expected<void> check_annotations(llvm::Module& module);
+/// Marks kernels as refused whose annotations this back end cannot follow.
+void check_annotations(llvm::Module& module);
 
 /// Returns the module's kernels, and removes everything that neither they nor device variables reach.
 std::vector<Kernel> find_kernels(llvm::Module& module, llvm::TargetMachine& machine);
@@ -35,12 +35,12 @@ Expected<std::vector<DeviceVariable>> lower_device_variables(llvm::Module& modul
 /// Defines the results of divisions, shifts and conversions to integers for all operands.
 void define_arithmetic(llvm::Module& module);
 
-/// Turns inline PTX into intrinsics; unknown instructions are refused.
-Expected<void> lower_inline_assembly(llvm::Module& module);
+/// Turns inline PTX into intrinsics; unknown instructions are marked as refused.
+void lower_inline_assembly(llvm::Module& module);
 
 /// Turns llvm.nvvm.* into plain IR or calls of the runtime, except the special registers, which stay until
-/// bind_lanes.
-Expected<void> lower_intrinsics(llvm::Module& module);
+/// bind_lanes. Unknown ones are marked as refused.
+void lower_intrinsics(llvm::Module& module);
 
 /// Turns calls of libdevice, printf, malloc, … into plain IR or calls of the runtime; calls of undefined
 /// functions are refused.

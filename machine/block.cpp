@@ -2,6 +2,7 @@
 #include "machine/block.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 namespace warplens::machine {
@@ -30,6 +31,27 @@ void put_dimensions(std::vector<std::byte>& bank, std::uint32_t at, const Dimens
   put(bank, at + 8, dimensions.z);
 }
 
+/// Puts what %cluster_nctaid, %nclusterid, %cluster_nctarank and %is_explicit_cluster are read from, and the
+/// reciprocals that divide %ctaid by the first: where ptxas' code looks for them.
+void put_clusters(std::vector<std::byte>& bank, int architecture, const Launch& launch) {
+  const bool newest = architecture >= 100;
+  const std::uint32_t sizes = newest ? 0x2a0 : 0x144, reciprocals = newest ? 0x2b0 : 0x150,
+                      counts = newest ? 0x2c0 : 0x15c, rank = newest ? 0x2cc : 0x188,
+                      is_explicit = newest ? 0x36c : 0x140;
+  const std::uint32_t size[] = {launch.cluster.x, launch.cluster.y, launch.cluster.z};
+  const std::uint32_t grid[] = {launch.grid.x, launch.grid.y, launch.grid.z};
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    // Rounded up, so that multiples of the size are divided exactly.
+    const float reciprocal = 1.0f / static_cast<float>(size[i]);
+    const bool is_less = static_cast<double>(reciprocal) * size[i] < 1;
+    put(bank, sizes + 4 * i, size[i]);
+    put(bank, reciprocals + 4 * i, is_less ? std::nextafter(reciprocal, 1.0f) : reciprocal);
+    put(bank, counts + 4 * i, grid[i] / size[i]);
+  }
+  put(bank, rank, static_cast<std::uint32_t>(launch.cluster.count()));
+  put(bank, is_explicit, static_cast<std::uint32_t>(launch.cluster.count() != 1));
+}
+
 std::vector<std::byte> make_bank0(const Code& code, const Kernel& kernel, const Launch& launch,
                                   std::uint32_t local_bytes) {
   const std::size_t parameters = std::max<std::size_t>(kernel.parameter_bytes, launch.parameters.size());
@@ -44,6 +66,8 @@ std::vector<std::byte> make_bank0(const Code& code, const Kernel& kernel, const 
   put(bank, layout.stack, local_bytes);
   put(bank, layout.workspace, std::uint32_t(launch.workspace >> 32)); // %envreg1 and %envreg2
   put(bank, layout.workspace + 4, std::uint32_t(launch.workspace));
+  if (code.architecture >= 90)
+    put_clusters(bank, code.architecture, launch);
   if (code.parameter_base < bank.size())
     std::memcpy(bank.data() + code.parameter_base, launch.parameters.data(),
                 std::min(launch.parameters.size(), bank.size() - code.parameter_base));

@@ -124,7 +124,8 @@ private:
                   .lanes = lanes,
                   .space = x.space,
                   .bytes = x.bytes,
-                  .is_store = x.opcode == Opcode::store || x.opcode == Opcode::stsm,
+                  .is_store =
+                      x.opcode == Opcode::store || x.opcode == Opcode::stsm || x.opcode == Opcode::stas,
                   .is_atomic = x.opcode == Opcode::atom || x.opcode == Opcode::atom_cas ||
                                x.opcode == Opcode::atoms_popc_inc || x.opcode == Opcode::atoms_arrive ||
                                (x.opcode >= Opcode::syncs_exch && x.opcode <= Opcode::arrives &&
@@ -362,6 +363,20 @@ private:
     ++warp.pc;
   }
 
+  /// Returns the bytes at a generic address of a lane, as many as a buffer of printf's arguments may have.
+  std::vector<std::byte> bytes_at(const Warp& warp, std::uint32_t lane, std::uint64_t address) const {
+    std::vector<std::byte> bytes(1024);
+    if (address >> 56 << 56 == local_window) {
+      const std::uint64_t offset = address & 0xffff'ffff;
+      for (std::uint64_t i = 0; i < bytes.size() && offset + i < warp.local_bytes; ++i)
+        bytes[i] = reinterpret_cast<const std::byte*>(warp.local + (offset + i) / 4 * lane_count +
+                                                      lane)[(offset + i) % 4];
+    } else
+      for (std::uint64_t i = 0; i < bytes.size(); i += 8) // as far as there is memory
+        launch_.memory->copy_from(address + i, std::span(bytes).subspan(i, 8));
+    return bytes;
+  }
+
   /// Calls a function of the outside world for one lane: arguments from R4 on, the result in R4 and R5.
   void call_builtin(Warp& warp, std::uint32_t lane, std::uint64_t address) {
     const std::uint64_t index = (address - builtin_address) / 16;
@@ -378,7 +393,7 @@ private:
     const Builtins& builtins = options_.builtins;
     static_cast<void>(has_registers);
     if (name == "vprintf" && builtins.vprintf)
-      word(4) = static_cast<std::uint32_t>(builtins.vprintf(pair(4), pair(6)));
+      word(4) = static_cast<std::uint32_t>(builtins.vprintf(pair(4), bytes_at(warp, lane, pair(6))));
     else if (name == "malloc" && builtins.malloc) {
       const std::uint64_t result = builtins.malloc(pair(4));
       word(4) = static_cast<std::uint32_t>(result);

@@ -31,8 +31,9 @@ enum class BranchOrder : std::uint8_t { fall_through_first, taken_first };
 /// The functions that device code calls but the cubin does not have. A call of one that is empty is refused
 /// by name.
 struct Builtins {
-  /// Prints: the addresses of the format and of the arguments' buffer. Returns what vprintf returns.
-  std::function<std::int32_t(std::uint64_t format, std::uint64_t arguments)> vprintf;
+  /// Prints: the format's address, and the buffer with the arguments and what lies behind them. Returns what
+  /// vprintf returns.
+  std::function<std::int32_t(std::uint64_t format, std::span<const std::byte> arguments)> vprintf;
   std::function<std::uint64_t(std::uint64_t bytes)> malloc;
   std::function<void(std::uint64_t address)> free;
   std::function<void(std::uint64_t message, std::uint64_t file, std::uint32_t line, std::uint64_t function)>

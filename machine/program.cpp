@@ -29,6 +29,7 @@ enum : std::uint8_t {
   stack_size = 0x12,
   parameter = 0x17,
   registers = 0x2f,
+  cluster = 0x3d,
   wide_parameter = 0x45 ///< of kernels with more than 4 KiB of parameters
 };
 
@@ -493,6 +494,8 @@ private:
         reader.u32(); // the section's symbol
         code.parameter_base = reader.u16();
         kernel.parameter_bytes = reader.u16();
+      } else if (number == cluster) {
+        kernel.cluster = {reader.u32(), reader.u32(), reader.u32()};
       } else if (number == parameter || number == wide_parameter) {
         reader.u32();
         const std::uint16_t ordinal = reader.u16(), offset = reader.u16();

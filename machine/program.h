@@ -1,6 +1,7 @@
 // A cubin as a program that can be executed: its kernels, decoded once, its constants and its variables.
 #pragma once
 
+#include "machine/launch.h"
 #include "support/expected.h"
 
 #include <cstddef>
@@ -36,6 +37,7 @@ public:
   std::uint32_t shared_bytes = 0;    ///< static, with what the system reserves at the begin
   std::uint32_t local_bytes = 0;     ///< of the stack, per thread; recursion needs more
   std::uint32_t parameter_bytes = 0; ///< of all parameters
+  Dimensions cluster;                ///< that __cluster_dims__ sets
   std::vector<Parameter> parameters;
 
   /// Returns the instructions that are not supported, of all code that the kernel may reach.

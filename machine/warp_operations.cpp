@@ -528,6 +528,26 @@ void copy_in_bulk(Warp& warp, const Operation& o, Mask) {
   std::memcpy(at, &barrier.word, 8);
 }
 
+/// Stores to shared memory of the cluster, and completes the bytes at a barrier there.
+void store_asynchronously(Warp& warp, const Operation& o, Mask mask) {
+  const u32 *addresses = warp.row(o.a), *from = warp.row(o.b), bytes = o.operands->bytes;
+  for (Mask left = mask; left != 0; left &= left - 1) {
+    const u32 lane = lane_of(left), address = addresses[lane], barrier_at = addresses[lane_count + lane];
+    std::byte* const to = shared_bytes_at(warp, address, bytes);
+    if (!to)
+      return fault(warp, o, address);
+    for (u32 word = 0; word < bytes / 4; ++word)
+      std::memcpy(to + 4 * word, &from[word * lane_count + lane], 4);
+    std::byte* const at = shared_bytes_at(warp, barrier_at, 8);
+    if (!at)
+      return fault(warp, o, barrier_at);
+    SharedBarrier barrier{};
+    std::memcpy(&barrier.word, at, 8);
+    barrier.arrive(0, 0 - u64{bytes});
+    std::memcpy(at, &barrier.word, 8);
+  }
+}
+
 // ---- lanes
 
 void vote(Warp& warp, const Operation& o, Mask mask) {
@@ -994,6 +1014,7 @@ Handler select_warp_operation(const Operands& x) {
   case Opcode::syncs_exch: return exchange_barrier;
   case Opcode::syncs_phase: return check_phase;
   case Opcode::ublkcp: return copy_in_bulk;
+  case Opcode::stas: return store_asynchronously;
   case Opcode::hmma: return multiply_halves;
   case Opcode::imma: return multiply_integers;
   case Opcode::dmma: return multiply_doubles;

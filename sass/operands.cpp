@@ -1311,6 +1311,17 @@ private:
       uniform_guard_ = true;
       return ignore(16, 89);
     case 0x1ba: return bulk_copy();
+    case 0x1bd: // STAS: of A, one register is the address and the next one that of the barrier
+      if (architecture_ < 90)
+        return;
+      begin(Opcode::stas, "STAS");
+      o_.space = Space::shared;
+      load_type();
+      o_.a = general_source(24, 2);
+      o_.b = general_source(32, static_cast<std::uint8_t>((o_.bytes + 3) / 4));
+      if (uniform_at(64) != zero_register)
+        refuse("STAS with a uniform address");
+      return ignore(90, 2);
     case 0x1aa: // QSPC
       begin(Opcode::qspc, "QSPC");
       o_.address_is_wide = true;
@@ -1389,8 +1400,11 @@ private:
       order();
       ignore(84, 3);
       ignore(68, 4); // the size of prefetches
-      if (loads) {
+      if (loads && o_.space == Space::generic)
+        ignore(81, 3); // LD has 0 there, and no predicate: what P0 holds outlives it
+      else if (loads)
         o_.predicate_out[0] = small(81, 3);
+      if (loads) {
         ignore(64, 4);
         if (word_.bits(64, 4) != 0 && !(has_uniform && false) && word_.bits(64, 3) != 7)
           refuse("a load under a predicate");

@@ -102,6 +102,7 @@ enum class Opcode : std::uint8_t {
   syncs_arrive,
   syncs_phase,
   arrives,
+  stas,
   ublkcp,
   texture,
   suld,

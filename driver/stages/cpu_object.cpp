@@ -39,6 +39,7 @@ struct Halves {
   /// A name that is the same in both halves and unique to this object: it distinguishes file-local names of
   /// several objects. Empty: not known yet.
   std::string module = {};
+  bool keeps_refused = false; ///< kernels that cannot be lowered stay, for their machine code
 };
 
 std::filesystem::path dependencies_of(const Halves& halves, const char* half) {
@@ -227,6 +228,7 @@ Expected<void> lower(const Halves& halves, const std::filesystem::path& bitcode,
   return run_lowering(
       Arguments{"lower", "--module", halves.module, "--source", halves.source.original.string()} +
       lowering_options(halves.clang_arguments, halves.source.checks) +
+      (halves.keeps_refused ? Arguments{"--keep-refused"} : Arguments{}) +
       Arguments{bitcode.string(), device.string()});
 }
 
@@ -297,12 +299,15 @@ Arguments words_of(const Halves& halves) {
                    halves.nvcc.hidden_entities ? "" : "--visible-entities",
                    halves.nvcc.optimisation,
                    halves.nvcc.output} +
-         halves.clang_arguments + halves.nvcc.host_compiler + options_of(halves.source.checks);
+         halves.clang_arguments + halves.nvcc.host_compiler + options_of(halves.source.checks) +
+         Arguments{halves.keeps_refused ? "keeps refused" : "all lowered"};
 }
 
 Expected<void> compile_both_halves(const CpuSource& source, const NvccArguments& nvcc,
-                                   const Arguments& clang_arguments, const std::filesystem::path& object) {
+                                   const Arguments& clang_arguments, bool keeps_refused,
+                                   const std::filesystem::path& object) {
   Halves halves{source, nvcc, clang_arguments};
+  halves.keeps_refused = keeps_refused;
   const auto& folder = source.directory;
   const HalfFiles files{folder / "host.o", folder / "device.bc", folder / "device.o", folder / "module"};
   const StageCache cache;
@@ -328,8 +333,10 @@ Expected<void> compile_both_halves(const CpuSource& source, const NvccArguments&
 Expected<void> compile_for_cpu(const CpuSource& source, const NvccArguments& nvcc,
                                const Arguments& clang_arguments, const std::filesystem::path& object) {
   std::optional<Error> first;
-  for (const auto& arguments : with_older_architectures(clang_arguments)) {
-    const auto compiled = compile_both_halves(source, nvcc, arguments, object);
+  const auto architectures = with_older_architectures(clang_arguments);
+  for (const auto& arguments : architectures) {
+    const bool is_last = &arguments == &architectures.back();
+    const auto compiled = compile_both_halves(source, nvcc, arguments, is_last, object);
     if (compiled)
       return {};
     if (!first)
@@ -355,7 +362,8 @@ Expected<void> compile_host_source(const std::filesystem::path& source, const Nv
 
 Expected<void> link_device_code(const std::vector<std::string>& files, const std::filesystem::path& object,
                                 cpu::Checks checks) {
-  Arguments command = Arguments{"link"} + lowering_options({}, checks) + Arguments{object.string()};
+  Arguments command =
+      Arguments{"link", "--keep-refused"} + lowering_options({}, checks) + Arguments{object.string()};
   for (const auto& file : find_named_libraries(files))
     if (!file.starts_with("-"))
       command.push_back(file);

@@ -90,6 +90,8 @@ struct KernelRecord {
   std::uint64_t frame_bytes;         ///< bytes of each thread's frame between barriers, for untraced_block
   const ParameterRecord* parameters; ///< array of parameter_count
   std::uint64_t architecture;        ///< the one it was compiled for: 80 if __CUDA_ARCH__ was 800
+  const char*
+      refusal; ///< why it has no code for this processor, so that its machine code is executed; or null
 };
 
 /// A __device__, __constant__ or __managed__ variable, found by __cudaRegisterVar.

@@ -85,7 +85,7 @@ class Device(unittest.TestCase):
         self.assertRegex(done.stderr.splitlines()[-1], r"^warplens: .*nested_template\.cu:4:5: .*\(dynamic parallelism\) is not supported")
 
     def test_refused_constructs(self):
-        """Refused constructs are named with file and line, before anything runs."""
+        """Constructs that neither the lowering nor the executor of machine code knows are named with file and line."""
         for file in sorted((KERNELS / "refused").glob("*.cu")):
             text = file.read_text()
             flags = re.search("^// flags: (.*)$", text, re.MULTILINE)[1]

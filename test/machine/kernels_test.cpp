@@ -679,7 +679,7 @@ TEST_CASE("printf, malloc, free and assert ask the caller") {
     std::vector<u64> formats;
     std::size_t allocated = 0, freed = 0;
     Launch launch;
-    launch.builtins.vprintf = [&](u64 format, u64) {
+    launch.builtins.vprintf = [&](u64 format, auto) {
       formats.push_back(format);
       return 2;
     };

@@ -2,6 +2,7 @@
 #include "runtime/cpu/cudart/device_properties.h"
 #include "runtime/cpu/cudart/error.h"
 #include "runtime/cpu/cudart/occupancy.h"
+#include "runtime/cpu/cudart/operation.h"
 #include "runtime/cpu/device/device_description.h"
 #include "runtime/cpu/device/registry.h"
 
@@ -134,6 +135,38 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const voi
                                                           std::size_t dynamic_shared_bytes) {
   return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, block_size,
                                                                 dynamic_shared_bytes, cudaOccupancyDefault);
+}
+
+cudaError_t cudaOccupancyMaxPotentialClusterSize(int* blocks, const void* function,
+                                                 const cudaLaunchConfig_t* launch) {
+  return with_kernel(function, [&](const Kernel&) {
+    constexpr int portable = 8; // Programming Guide, "Thread Block Clusters"
+    if (!blocks || !launch)
+      return cudaErrorInvalidValue;
+    *blocks = portable;
+    return cudaSuccess;
+  });
+}
+
+/// Assumes that a cluster may take any of the GPU's SMs, where a GPU has it on the SMs of one of its parts.
+cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* function,
+                                           const cudaLaunchConfig_t* launch) {
+  return with_kernel(function, [&](const Kernel& kernel) {
+    if (!clusters || !launch || (launch->numAttrs != 0 && !launch->attrs))
+      return cudaErrorInvalidValue;
+    KernelConfiguration configuration{
+        .function = function, .grid = launch->gridDim, .block = launch->blockDim};
+    for (unsigned i = 0; i < launch->numAttrs; ++i)
+      if (const cudaError_t error = apply(launch->attrs[i], configuration); error != cudaSuccess)
+        return error;
+    const auto threads = std::uint64_t{launch->blockDim.x} * launch->blockDim.y * launch->blockDim.z;
+    const auto size =
+        std::uint64_t{configuration.cluster.x} * configuration.cluster.y * configuration.cluster.z;
+    const auto resident =
+        device().sms * blocks_per_sm(kernel, static_cast<int>(threads), launch->dynamicSmemBytes);
+    *clusters = static_cast<int>(static_cast<std::uint64_t>(resident) / size);
+    return cudaSuccess;
+  });
 }
 
 cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, const void* function, int blocks,

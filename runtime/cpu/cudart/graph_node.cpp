@@ -161,6 +161,7 @@ template <class Parameters> cudaError_t change(CUgraphNode_st& node, Parameters 
     const auto& before = std::get<KernelCall>(node.operation);
     call->attributes = before.attributes;
     call->configuration.cooperative = before.configuration.cooperative;
+    call->configuration.cluster = before.configuration.cluster;
   }
   node.operation = std::move(made);
   return cudaSuccess;
@@ -285,6 +286,7 @@ cudaError_t cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t to, cudaGraphNode_
       return cudaErrorInvalidValue;
     target->attributes = source.attributes;
     target->configuration.cooperative = source.configuration.cooperative;
+    target->configuration.cluster = source.configuration.cluster;
     return cudaSuccess;
   });
 }

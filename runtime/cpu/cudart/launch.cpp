@@ -3,6 +3,7 @@
 #include "runtime/cpu/execution/launch.h"
 
 #include "runtime/cpu/cudart/capture.h"
+#include "runtime/cpu/cudart/device_properties.h"
 #include "runtime/cpu/cudart/error.h"
 #include "runtime/cpu/cudart/occupancy.h"
 #include "runtime/cpu/device/device_description.h"
@@ -56,7 +57,7 @@ cudaError_t run_kernel(const KernelConfiguration& configuration, void** argument
   const LaunchResult result =
       launch(*kernel.record, to_dim3(configuration.grid), to_dim3(configuration.block),
              configuration.dynamic_shared_bytes, arguments, kernel.demangled.c_str(),
-             configuration.cooperative, kernel.machine_code);
+             {configuration.cooperative, to_dim3(configuration.cluster), capability()}, kernel.machine_code);
   if (result.status == LaunchStatus::ok)
     return cudaSuccess;
   if (result.status == LaunchStatus::no_memory) {
@@ -80,14 +81,15 @@ cudaError_t apply(const cudaLaunchAttribute& attribute, KernelConfiguration& con
   const auto& value = attribute.val;
   if (attribute.id == cudaLaunchAttributeCooperative)
     configuration.cooperative = value.cooperative != 0;
-  const auto& cluster = value.clusterDim;
-  if (attribute.id != cudaLaunchAttributeClusterDimension ||
-      std::uint64_t{cluster.x} * cluster.y * cluster.z <= 1)
-    return cudaSuccess;
-  const Kernel* kernel = find_kernel(configuration.function);
-  std::fprintf(stderr, "warplens: a launch in clusters of kernel %s is not supported by the CPU back end\n",
-               kernel ? kernel->demangled.c_str() : "(unknown)");
-  return cudaErrorNotSupported;
+  if (attribute.id == cudaLaunchAttributeClusterDimension) {
+    const auto& cluster = value.clusterDim;
+    const dim3& grid = configuration.grid;
+    if (cluster.x == 0 || cluster.y == 0 || cluster.z == 0 || grid.x % cluster.x != 0 ||
+        grid.y % cluster.y != 0 || grid.z % cluster.z != 0)
+      return cudaErrorInvalidClusterSize;
+    configuration.cluster = {cluster.x, cluster.y, cluster.z};
+  }
+  return cudaSuccess;
 }
 
 } // namespace warplens::cpu

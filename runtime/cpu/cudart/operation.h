@@ -19,6 +19,7 @@ struct KernelConfiguration {
   dim3 grid, block;
   std::size_t dynamic_shared_bytes = 0;
   bool cooperative = false;
+  dim3 cluster{1, 1, 1}; ///< that the launch sets
 };
 
 /// Returns the error that the launch reports before it runs.

@@ -111,6 +111,11 @@ void print_failed_assertion(const char* message, const char* file, unsigned line
 
 } // namespace
 
+void fail_assertion(const char* message, const char* file, unsigned line, const char* function) {
+  print_failed_assertion(message, file, line, function);
+  assertion_failed = true;
+}
+
 bool take_failed_assertion() {
   return assertion_failed.exchange(false);
 }
@@ -156,8 +161,7 @@ int __warplens_cpu_vprintf(const char* format, const char* arguments) {
 
 void __warplens_cpu_assertfail(const char* message, const char* file, unsigned line, const char* function,
                                std::size_t) {
-  print_failed_assertion(message, file, line, function);
-  assertion_failed = true;
+  fail_assertion(message, file, line, function);
   __warplens_cpu_abort_kernel("assert failed"); // destructors of this stack do not run
 }
 

@@ -10,6 +10,9 @@ namespace warplens::cpu {
 /// Returns whether an assertion has failed in a kernel since the last call.
 bool take_failed_assertion();
 
+/// Prints CUDA's message of a failed assertion, and notes it.
+void fail_assertion(const char* message, const char* file, unsigned line, const char* function);
+
 /// Returns the output of printf with `format` for arguments packed as CUDA packs them: one after the other,
 /// each aligned to its size, floats as doubles, smaller integers as ints. Sets `count` to the number of
 /// arguments used.

@@ -2,6 +2,7 @@
 
 #include "runtime/cpu/device/registry.h"
 #include "runtime/cpu/execution/checks_wanted.h"
+#include "runtime/cpu/execution/run_by_machine_code.h"
 #include "runtime/cpu/execution/run_grid.h"
 #include "runtime/cpu/execution/signals.h"
 #include "runtime/cpu/execution/snapshot_windows.h"
@@ -36,6 +37,11 @@ public:
       : block_(block), role_(role), windows_(windows) {}
   ~CountingSink() override { windows_.ended(block_, role_, work_, records_); }
   void access(std::uint32_t, const ring::Line& line) override { count(line); }
+  void unprobed_access(std::uint32_t, const ring::Line& line) override {
+    count(line);
+    if (role_ == SnapshotWindows::Role::recorded)
+      count_record(); // the executed one is
+  }
   bool is_recorded() const override { return role_ == SnapshotWindows::Role::recorded; }
 
 protected:
@@ -104,10 +110,15 @@ private:
   std::jthread thread_; ///< last: it uses the above
 };
 
+GridResult run(const Grid& grid, const LaunchToExecute& launch, int capability, const Tracing* tracing) {
+  const bool is_lowered = launch.kernel.refusal == nullptr && launch.cluster.count() == 1;
+  return is_lowered ? run_grid(grid, tracing) : run_by_machine_code(grid, launch, capability, tracing);
+}
+
 /// Runs a launch of which some blocks are recorded, in the channel, or counted. Without a channel `windows`
 /// has none to be recorded.
-GridResult run_traced(const Grid& grid, ring::Channel* channel, SnapshotWindows& windows, bool is_last,
-                      MachineExecution* execution) {
+GridResult run_traced(const Grid& grid, const LaunchToExecute& launch, int capability, ring::Channel* channel,
+                      SnapshotWindows& windows, bool is_last, MachineExecution* execution) {
   using Role = SnapshotWindows::Role;
   const auto threads = static_cast<std::uint32_t>(grid.block.count());
   const auto open_block = [&](std::uint64_t block) -> std::unique_ptr<WarpAccessSink> {
@@ -125,7 +136,7 @@ GridResult run_traced(const Grid& grid, ring::Channel* channel, SnapshotWindows&
   std::optional<StallWatchdog> watchdog;
   if (channel)
     watchdog.emplace();
-  return run_grid(grid, &tracing);
+  return run(grid, launch, capability, &tracing);
 }
 
 /// Returns the goal of a launch whose blocks can be recorded: of a cooperative launch only the first ones, as
@@ -157,13 +168,13 @@ std::uint64_t identity_of(const KernelRecord& kernel) {
 /// Runs all blocks; traced if the recorder requests it.
 LaunchResult run_all_blocks(const KernelRecord& kernel, const trace::Dim3& grid_dim,
                             const trace::Dim3& block_dim, std::size_t dynamic_shared_bytes, void** arguments,
-                            const char* demangled_name, bool cooperative,
+                            const char* demangled_name, const LaunchFeatures& features,
                             const std::vector<trace::MachineCode>& machine_code) {
   // The workspace's size and barrier (cooperative_groups/details/driver_abi.h).
   alignas(64) std::array<std::uint32_t, 16> workspace{};
   const Grid grid{&kernel,   grid_dim,
                   block_dim, static_cast<std::uint32_t>(dynamic_shared_bytes),
-                  arguments, cooperative ? workspace.data() : nullptr};
+                  arguments, features.cooperative ? workspace.data() : nullptr};
   trace::Launch launch{.kernel = demangled_name,
                        .symbol = runtime::symbol_as_written(kernel.symbol),
                        .code = identity_of(kernel),
@@ -176,16 +187,20 @@ LaunchResult run_all_blocks(const KernelRecord& kernel, const trace::Dim3& grid_
     if (checks_wanted().has(check.check) && !Checks(kernel.checks).has(check.check))
       end_program(demangled_name,
                   fmt::format("it was built without --{0}; build it with --{0}, too", check.name));
+  if (kernel.refusal != nullptr) // its record has none
+    for (const trace::MachineCode& code : machine_code)
+      launch.static_shared_bytes = code.shared_bytes;
   auto& recorder = runtime::Recorder::instance();
   ring::Channel* channel = recorder.begin_launch(launch, worker_threads());
   const bool is_last = channel && recorder.ends_when_traced(host_kernel_symbols());
+  LaunchToExecute to_execute{kernel, launch, arguments, features.cluster, grid.workspace};
   GridResult result;
   if (channel) {
     const runtime::SnapshotGoal goal = goal_of(grid, recorder.goal(launch), channel);
     SnapshotWindows windows(grid_dim.count(), goal);
-    const auto execution =
-        MachineExecution::begin({kernel, launch, arguments, grid.workspace, goal.max_blocks});
-    result = run_traced(grid, channel, windows, is_last, execution.get());
+    to_execute.recorded_blocks = goal.max_blocks;
+    const auto execution = MachineExecution::begin(to_execute);
+    result = run_traced(grid, to_execute, features.capability, channel, windows, is_last, execution.get());
     if (execution)
       execution->end();
     recorder.end_launch({.launch = launch.id,
@@ -202,10 +217,10 @@ LaunchResult run_all_blocks(const KernelRecord& kernel, const trace::Dim3& grid_
                                 windows.max_records()));
   } else if (recorder.enabled()) {
     SnapshotWindows windows(grid_dim.count());
-    result = run_traced(grid, nullptr, windows, false, nullptr);
+    result = run_traced(grid, to_execute, features.capability, nullptr, windows, false, nullptr);
     recorder.count_launch(launch, windows.of_launch());
   } else
-    result = run_grid(grid, nullptr);
+    result = run(grid, to_execute, features.capability, nullptr);
   if (is_last && result.status == BlockStatus::ok)
     recorder.end_program();
   switch (result.status) {
@@ -224,12 +239,12 @@ LaunchResult run_all_blocks(const KernelRecord& kernel, const trace::Dim3& grid_
 
 LaunchResult launch(const KernelRecord& kernel, const trace::Dim3& grid_dim, const trace::Dim3& block_dim,
                     std::size_t dynamic_shared_bytes, void** arguments, const char* demangled_name,
-                    bool cooperative, const std::vector<trace::MachineCode>& machine_code) {
+                    const LaunchFeatures& features, const std::vector<trace::MachineCode>& machine_code) {
   LaunchResult result;
   {
     const LaunchParticipation here;
     result = run_all_blocks(kernel, grid_dim, block_dim, dynamic_shared_bytes, arguments, demangled_name,
-                            cooperative, machine_code);
+                            features, machine_code);
   }
   if (result.status == LaunchStatus::interrupted)
     wait_for_program_end();

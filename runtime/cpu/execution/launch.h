@@ -23,12 +23,18 @@ struct LaunchResult {
   std::string message; ///< one line, unless status is ok
 };
 
+struct LaunchFeatures {
+  bool cooperative = false;
+  trace::Dim3 cluster{1, 1, 1}; ///< that the launch sets
+  int capability = 0;           ///< of the GPU that the program sees
+};
+
 /// Runs all blocks to their end. The caller has checked the configuration (block of 1 to 1024 threads, no
 /// dimension 0) and that `arguments` has the kernel's parameter_count pointers. A barrier that cannot
 /// complete, and a finding of --memcheck, end the process with a message and exit code 1. Several host
 /// threads may launch at once.
 LaunchResult launch(const KernelRecord& kernel, const trace::Dim3& grid, const trace::Dim3& block,
                     std::size_t dynamic_shared_bytes, void** arguments, const char* demangled_name,
-                    bool cooperative = false, const std::vector<trace::MachineCode>& machine_code = {});
+                    const LaunchFeatures& features, const std::vector<trace::MachineCode>& machine_code);
 
 } // namespace warplens::cpu

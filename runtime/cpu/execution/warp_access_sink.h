@@ -11,6 +11,8 @@ class WarpAccessSink {
 public:
   virtual ~WarpAccessSink() = default;
   virtual void access(std::uint32_t warp, const ring::Line& line) = 0;
+  /// Counts an access that no probe has reported.
+  virtual void unprobed_access(std::uint32_t /*warp*/, const ring::Line& /*line*/) {}
   /// Returns whether the block is a part of the snapshot; else its accesses are only counted.
   virtual bool is_recorded() const { return true; }
 };

@@ -4,9 +4,8 @@
 #include "runtime/cpu/device/registry.h"
 #include "runtime/cpu/machine/compare_memory.h"
 #include "runtime/cpu/machine/execution_recorder.h"
-#include "runtime/cpu/machine/loaded_programs.h"
 #include "runtime/cpu/machine/poll_filter.h"
-#include "runtime/cpu/machine/program_images.h"
+#include "runtime/cpu/machine/prepared_launch.h"
 #include "runtime/cpu/machine/readable_memory.h"
 #include "runtime/host/recorder.h"
 #include "trace/chunk_file.h"
@@ -29,28 +28,6 @@
 
 namespace warplens::cpu {
 namespace {
-
-machine::Dimensions dimensions_of(const trace::Dim3& dim) {
-  return {dim.x, dim.y, dim.z};
-}
-
-/// Returns the kernel's parameters one after the other, as device code has them.
-Expected<std::vector<std::byte>> pack_parameters(const machine::Kernel& kernel,
-                                                 const LaunchToExecute& launch) {
-  if (kernel.parameters.size() != launch.kernel.parameter_count)
-    return fail("it has {} parameters, and the program's kernel has {}", kernel.parameters.size(),
-                launch.kernel.parameter_count);
-  std::vector<std::byte> bytes(kernel.parameter_bytes);
-  for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
-    const machine::Parameter& parameter = kernel.parameters[i];
-    if (parameter.bytes != launch.kernel.parameters[i].bytes ||
-        std::size_t{parameter.offset} + parameter.bytes > bytes.size())
-      return fail("its parameter {} has {} bytes, and that of the program's kernel {}", i, parameter.bytes,
-                  launch.kernel.parameters[i].bytes);
-    std::memcpy(bytes.data() + parameter.offset, launch.arguments[i], parameter.bytes);
-  }
-  return bytes;
-}
 
 /// Memory that device code allocates while a block's machine code is executed: malloc() of device code.
 class DeviceHeap {
@@ -84,11 +61,7 @@ private:
 };
 
 /// One machine code of the launch.
-struct Code {
-  const machine::Program* program = nullptr;
-  const machine::Kernel* kernel = nullptr;
-  machine::Launch launch;
-  std::vector<ConstantOperand> operands;
+struct Code : PreparedLaunch {
   std::mutex mutex; ///< guards the rest
   trace::Execution execution;
 };
@@ -164,7 +137,6 @@ struct MachineExecution::State {
   std::uint32_t launch = 0;
   std::uint32_t warps_per_block = 0;
   std::vector<machine::Range> ranges;
-  ProgramImages images;
   std::deque<Code> codes;
   std::mutex mutex; ///< guards `idle`
   std::map<const Code*, std::vector<std::unique_ptr<Executor>>> idle;
@@ -296,36 +268,14 @@ std::unique_ptr<MachineExecution> MachineExecution::begin(const LaunchToExecute&
     Code& code = state->codes.emplace_back();
     code.execution.launch = launch.launch.id;
     code.execution.capability = machine_code.capability;
-    const auto refuse = [&](const std::string& why) { code.execution.failure = why; };
-    const Expected<LoadedKernel> loaded = load_kernel(machine_code);
-    if (!loaded) {
-      refuse(loaded.error().message);
+    auto prepared = prepare_launch(machine_code, launch);
+    if (!prepared) {
+      code.execution.failure = prepared.error().message;
       continue;
     }
-    code.program = loaded->program;
-    code.kernel = loaded->kernel;
+    static_cast<PreparedLaunch&>(code) = std::move(*prepared);
     for (const machine::Kernel::Section& section : code.kernel->sections())
       code.execution.sections.push_back({section.name, section.begin, section.end});
-    const auto parameters = pack_parameters(*code.kernel, launch);
-    const auto variables = addresses_of_variables(*code.program, launch.kernel.module);
-    if (!parameters) {
-      refuse(parameters.error().message);
-      continue;
-    }
-    code.launch.grid = dimensions_of(launch.launch.grid);
-    code.launch.block = dimensions_of(launch.launch.block);
-    code.launch.dynamic_shared_bytes = launch.launch.dynamic_shared_bytes;
-    code.launch.parameters = *parameters;
-    code.launch.images = &state->images;
-    code.launch.workspace = reinterpret_cast<std::uintptr_t>(launch.workspace);
-    for (const machine::Kernel::ConstantOperand& operand : code.kernel->constant_operands())
-      if (const auto [variable, offset] = code.program->constant_at(operand.offset); variable != nullptr)
-        if (const auto address = variables.find(variable->name); address != variables.end())
-          code.operands.push_back({operand.instruction, address->second + offset, operand.bytes});
-    code.launch.address_of = [known = variables](std::string_view name) -> std::optional<std::uint64_t> {
-      const auto found = known.find(name);
-      return found == known.end() ? std::nullopt : std::optional(found->second);
-    };
   }
   if (state->codes.empty())
     return nullptr;

@@ -4,8 +4,7 @@
 // the two agree.
 #pragma once
 
-#include "runtime/abi/abi.h"
-#include "trace/records.h"
+#include "runtime/cpu/machine/prepared_launch.h"
 
 #include <cstdint>
 #include <memory>
@@ -13,17 +12,6 @@
 #include <vector>
 
 namespace warplens::cpu {
-
-/// A launch as the executor must know it.
-struct LaunchToExecute {
-  const KernelRecord& kernel;
-  const trace::Launch& launch; ///< with its id
-  void** arguments;
-  /// The workspace of a cooperative launch, whose blocks wait for each other, and how many of its first
-  /// blocks are recorded. Null: the launch is none.
-  const void* workspace = nullptr;
-  std::uint64_t recorded_blocks = 0;
-};
 
 /// Executes blocks of one launch. Several OS threads may do so at the same time.
 class MachineExecution {

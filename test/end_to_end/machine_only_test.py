@@ -1,0 +1,52 @@
+"""Tests kernels that the CPU back end has no code for: their machine code is executed in place of the program's own, and is traced."""
+
+import json
+import subprocess
+
+from nvcc_case import NvccCase
+from warplens_tool import KERNELS, main, warplens
+
+SOURCE = KERNELS / "machine_only.cu"
+PRINTED = ["thread 31: -8.0 of the last row", "no error, 0 wrong, clusters checked"]
+
+
+class MachineOnly(NvccCase):
+    def test_they_run_in_a_build_without_a_gpu(self):
+        program = self.folder / "program"
+        done = warplens("nvcc", "--backend", "cpu", "-arch=sm_90", SOURCE, "-o", program)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = subprocess.run([program], capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stdout.splitlines()), (0, PRINTED), done.stderr)
+
+    def test_they_are_profiled(self):
+        result = self.folder / "result.json"
+        done = warplens("profile", SOURCE, "--backend", "cpu", "--gpu", "h100-sxm,b200", "--trials", "2", "--nvcc", "-arch=sm_90", "--format", "json",
+                        "-o", result)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout.splitlines()[:2], PRINTED)
+        kernels = json.loads(result.read_text())["kernels"]
+        self.assertEqual({(kernel["name"].split("(")[0], kernel["gpu"]) for kernel in kernels},
+                         {(name, gpu) for name in ("multiply", "fixed", "chosen") for gpu in ("h100-sxm", "b200")})
+        for kernel in kernels:
+            with self.subTest(kernel["name"], gpu=kernel["gpu"]):
+                self.assertGreater(kernel["time"]["microseconds"]["mean"], 0)
+                self.assertEqual(kernel["executed"]["execution"]["different_words"], 0)
+                self.assertTrue(kernel["sites"])
+
+    def test_what_the_executor_does_not_know_either_ends_the_kernel(self):
+        source = self.folder / "unknown.cu"
+        source.write_text('#include <cstdio>\n__global__ void unknown(unsigned* out) {\n  asm volatile("txq.width.b32 %0, [%1];" : "=r"(*out) '
+                          ': "l"(1ull));\n}\nint main() {\n  unsigned* out;\n  cudaMalloc(&out, 4);\n  unknown<<<1, 1>>>(out);\n'
+                          '  std::printf("%s\\n", cudaGetErrorString(cudaDeviceSynchronize()));\n}\n')
+        program = self.folder / "program"
+        done = warplens("nvcc", "--backend", "cpu", "-arch=sm_80", source, "-o", program)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = subprocess.run([program], capture_output=True, text=True, check=False)
+        self.assertEqual(done.stdout, "unspecified launch failure\n")
+        self.assertIn("unknown.cu:3: inline PTX is not supported on the CPU back end: txq.width.b32", done.stderr)
+        self.assertIn("and its machine code cannot be executed instead:", done.stderr)
+        self.assertEqual(len(done.stderr.splitlines()), 1)
+
+
+if __name__ == "__main__":
+    main()
