@@ -137,6 +137,8 @@ void MemoryHistory::add(const UsedLine& used) {
   use.read = (use.read | used.read) & whole_line;
   const unsigned before = use.written, sectors = sectors_of(used.written);
   use.written = (before | sectors) & whole_line;
+  if (sectors != 0)
+    use.written_when = now_;
   if (!contains(used.written, bytes_of(sectors)) || parts_.contains(used.line)) {
     const auto part = parts_.try_emplace(used.line, bytes_of(before)).first;
     part->second[0] |= used.written[0];
@@ -195,7 +197,8 @@ std::vector<UsedLine> MemoryHistory::latest(std::uint64_t lines) const {
       const std::uint64_t line = number * lines_per_group + i;
       const auto part = parts_.find(line);
       latest.push_back({line, unsigned(use.read),
-                        part == parts_.end() ? bytes_of(unsigned(use.written)) : part->second, use.when});
+                        part == parts_.end() ? bytes_of(unsigned(use.written)) : part->second, use.when,
+                        use.written_when});
     }
   std::ranges::sort(latest, {}, &UsedLine::when);
   return latest;

@@ -19,7 +19,8 @@ struct UsedLine {
   std::uint64_t line = 0; ///< address / 128
   unsigned read = 0;      ///< sectors, one bit each
   ByteMask written{};
-  std::uint64_t when = 0; ///< ordinal of the last use
+  std::uint64_t when = 0;         ///< ordinal of the last use
+  std::uint64_t written_when = 0; ///< of the last use that wrote; 0: none did
 };
 
 /// Keeps the lines that were used last. Its memory is bounded by the number of lines.
@@ -48,6 +49,7 @@ private:
   struct Use {
     std::uint64_t when : 56 = 0; ///< 0: never
     std::uint64_t read : 4 = 0, written : 4 = 0;
+    std::uint64_t written_when = 0;
   };
   using Group = std::array<Use, lines_per_group>;
 

@@ -364,6 +364,23 @@ TEST_CASE("What was written before the launch goes to memory when the launch evi
   CHECK(*modelled(clean.ended(), gpu("v100"))[0].totals.dram_write_bytes == 0);
 }
 
+TEST_CASE("What was written, evicted and read again before the launch is not written once more") {
+  // 8 MiB are more than the L2 holds, 6 MiB, and less than what the history keeps.
+  Program filled, used_between;
+  filled.copies(MemoryUse::Kind::written, base, 8 * mib);
+  filled.streams(AccessKind::load, base, 8 * mib);
+  filled.streams(AccessKind::load, base + 64 * mib, 16 * mib);
+  const auto reread = modelled(filled.ended(), gpu("v100"));
+  CHECK(*reread[0].totals.dram_write_bytes > 5 * mib);
+  CHECK(*reread[1].totals.dram_write_bytes == 0);
+
+  used_between.copies(MemoryUse::Kind::written, base, mib);
+  used_between.streams(AccessKind::load, base + 64 * mib, 10 * mib);
+  used_between.streams(AccessKind::load, base, mib);
+  used_between.streams(AccessKind::load, base + 128 * mib, 16 * mib);
+  CHECK(*modelled(used_between.ended(), gpu("v100"))[2].totals.dram_write_bytes == 0);
+}
+
 TEST_CASE("A sector that was written in part before the launch is fetched by a load of the rest") {
   Program program;
   std::vector<Program::One> stores, loads;

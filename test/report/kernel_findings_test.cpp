@@ -119,6 +119,7 @@ TEST_CASE("What was in the L2 before the launch is written once, however many bl
   const double all = headroom_of(kernel)->dram_write_bytes;
   kernel.totals.dram_write_bytes_before = *kernel.totals.dram_write_bytes;
   CHECK(headroom_of(kernel)->dram_write_bytes == Approx(all / 2));
+  CHECK(headroom_of(kernel)->dram_write_bytes_before == Approx(all / 2));
 }
 
 TEST_CASE("a launch at the roofline of bytes that it need not move has something to mend") {
