@@ -80,9 +80,8 @@ void add_findings(BriefKernel& brief, const KernelResult& kernel,
                   const std::vector<const CostlyLine*>& costly) {
   for (const Finding& finding : findings_on(kernel))
     brief.findings.push_back({"kernel", short_text(finding.text, finding_bytes), {}});
-  // At the roofline, what lines do is no fault of theirs.
-  if (brief.roofline && judge(*headroom_of(kernel), kernel).has_nothing_to_mend)
-    return;
+  // At the roofline, most of what lines do is no fault of theirs.
+  const bool has_nothing_to_mend = brief.roofline && judge(*headroom_of(kernel), kernel).has_nothing_to_mend;
   const Column& cost = cost_column(kernel);
   for (const CostlyLine* line : costly) {
     std::vector<const SiteResult*> sites = line->sites;
@@ -90,10 +89,11 @@ void add_findings(BriefKernel& brief, const KernelResult& kernel,
                              [&](const SiteResult* site) { return cost.sort_value(*site).value_or(0); });
     for (const SiteResult* site : sites)
       for (const Finding& finding : findings_on(*site, kernel))
-        brief.findings.push_back(
-            {place(line->file, line->line),
-             short_text(fmt::format("{}: {}", site->site.expression, finding.text), finding_bytes),
-             {}});
+        if (!has_nothing_to_mend || is_waste(finding))
+          brief.findings.push_back(
+              {place(line->file, line->line),
+               short_text(fmt::format("{}: {}", site->site.expression, finding.text), finding_bytes),
+               {}});
   }
 }
 

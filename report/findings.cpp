@@ -69,6 +69,12 @@ bool reads(const SiteResult& site) {
   return site.site.kind == AccessKind::load || site.site.kind == AccessKind::update;
 }
 
+/// Returns the share of a site's sectors that go beyond the L1: all of an update's, which stores what it
+/// loaded.
+double passed_on(const SiteResult& site) {
+  return site.site.kind == AccessKind::update ? 1 : beyond_first_cache(site);
+}
+
 /// Returns the share of a site's sectors that come from DRAM.
 double from_dram(const SiteResult& site) {
   return site.l2_hit_rate ? beyond_first_cache(site) * (1 - site.l2_hit_rate->mean) : 0;
@@ -192,7 +198,7 @@ bool pays_for_sectors(const SiteResult& site, const KernelResult& kernel, double
   const bool is_large = *site.sectors_per_request > sectors_per_line;
   if (!is_large && lanes_per_word(site) >= notable_sharing)
     return false; // such as two broadcasts: no other layout is better
-  if (*site.sectors_per_request * beyond_first_cache(site) >= notable_reload * needed)
+  if (*site.sectors_per_request * passed_on(site) >= notable_reload * needed)
     return true;
   return is_large && (!kernel.time || is_busy(kernel, Resource::memory_pipeline));
 }
@@ -264,14 +270,15 @@ std::optional<Finding> on_alignment(const SiteResult& site, const KernelResult& 
       *site.sectors_per_request < notable_offset_cost * *needed)
     return std::nullopt;
   const bool is_caught = reads(site) && site.l1_hit_rate &&
-                         *site.sectors_per_request * beyond_first_cache(site) < notable_reload * *needed &&
+                         *site.sectors_per_request * passed_on(site) < notable_reload * *needed &&
                          !is_busy(kernel, Resource::memory_pipeline);
   return Finding{
       Rule::misaligned,
       fmt::format("misaligned: begins {} B behind a sector's begin, {} sectors per request where {} "
                   "would do{}",
                   site.pattern->offset_bytes, ratio(site.sectors_per_request), ratio(needed),
-                  is_caught ? "; L1 has the further ones, so they cost little" : "")};
+                  is_caught ? "; L1 has the further ones, so they cost little" : ""),
+      is_caught};
 }
 
 /// Finds loads and stores of a byte or two for each lane, where memory is not what bounds the kernel.
@@ -427,17 +434,18 @@ Finding on_spills(const KernelResult& kernel) {
 
 } // namespace
 
-bool is_waste(Rule rule) {
-  switch (rule) {
+bool is_waste(const Finding& finding) {
+  switch (finding.rule) {
   case Rule::contention:
   case Rule::bank_conflicts:
   case Rule::divergent_constants:
   case Rule::array_of_structs:
   case Rule::strided:
+  case Rule::misaligned:
   case Rule::uncoalesced:
   case Rule::scattered:
   case Rule::poor_locality:
-  case Rule::spills: return true;
+  case Rule::spills: return !finding.costs_little;
   default: return false;
   }
 }

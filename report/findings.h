@@ -47,11 +47,12 @@ inline constexpr std::size_t rule_count = std::size_t(Rule::saturated_pipe) + 1;
 
 struct Finding {
   Rule rule;
-  std::string text; ///< one clause with the figures
+  std::string text;          ///< one clause with the figures
+  bool costs_little = false; ///< a cache makes up for it
 };
 
-/// Returns whether the rule is about memory traffic or passes that another layout or order would save.
-bool is_waste(Rule rule);
+/// Returns whether the finding is about memory traffic or passes that another layout or order would save.
+bool is_waste(const Finding& finding);
 
 /// Returns the notable findings on a site, derived from figures alone; empty if all is fine. Locality only
 /// matters if the layout is not at fault.

@@ -294,7 +294,7 @@ std::optional<Finding> on_pipe(const KernelResult& kernel) {
 bool has_waste(const KernelResult& kernel) {
   return std::ranges::any_of(kernel.sites, [&](const SiteResult& site) {
     const double cost = site.time ? site.time->share.mean : site.latency_share.value_or(0);
-    return cost >= notable_cost && std::ranges::any_of(findings_on(site, kernel), is_waste, &Finding::rule);
+    return cost >= notable_cost && std::ranges::any_of(findings_on(site, kernel), is_waste);
   });
 }
 
@@ -322,11 +322,14 @@ std::string savings(const Headroom& headroom, const KernelResult& kernel) {
   if (touched.used < (1 - wasted_share) * touched.all)
     return fmt::format(", but {} % of the bytes of its sectors are used: see below",
                        share(touched.used / touched.all));
-  const double moved = kernel.totals.dram_read_bytes.value_or(0);
-  return moved > refetched * touched.all
-             ? fmt::format(", but what it reads of memory is {} × of what it touches: see below",
-                           ratio(moved / touched.all))
-             : "";
+  const double read = kernel.totals.dram_read_bytes.value_or(0);
+  const double written =
+      kernel.totals.dram_write_bytes.value_or(0) - kernel.totals.dram_write_bytes_before.value_or(0);
+  if (std::max(read, written) <= refetched * touched.all)
+    return "";
+  return fmt::format(", but what it {} memory is {} × of what it touches: see below",
+                     read >= written ? "reads of" : "writes to",
+                     ratio(std::max(read, written) / touched.all));
 }
 
 } // namespace

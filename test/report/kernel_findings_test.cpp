@@ -136,6 +136,30 @@ TEST_CASE("a launch at the roofline of bytes that it need not move has something
   CHECK(contains(line(kernel, "roofline"),
                  "but what it reads of memory is 2.25 × of what it touches: see below"));
   CHECK_FALSE(judge(*headroom_of(kernel), kernel).has_nothing_to_mend);
+  kernel.totals.dram_read_bytes = 20e6;
+  kernel.totals.dram_write_bytes = 60e6;
+  CHECK(contains(line(kernel, "roofline"),
+                 "but what it writes to memory is 3.00 × of what it touches: see below"));
+}
+
+TEST_CASE("a launch at the roofline of an L2 that misaligned accesses keep busy has something to mend") {
+  KernelResult kernel = kernel_at_roofline();
+  kernel.totals.dram_read_bytes = kernel.totals.dram_write_bytes = 0;
+  kernel.time->mean_busy[std::size_t(Resource::l2_slices)] = 0.95;
+  SiteResult& site = kernel.sites.emplace_back(test::site(1, 1, 1, "a[i + 4]", "a"));
+  site.site.kind = AccessKind::store;
+  site.executions = 10;
+  site.active_lanes = 32;
+  site.bytes_used = 1280;
+  site.sectors_per_request = 4;
+  site.l2_hit_rate = test::statistic(1, 0);
+  site.pattern = LanePattern{.regular = 1, .stride_bytes = 4};
+  site.time = test::site_time(100, 0.5, {});
+  CHECK(judge(*headroom_of(kernel), kernel).has_nothing_to_mend);
+  site.pattern->misaligned = 1;
+  site.pattern->offset_bytes = 16;
+  site.sectors_per_request = 5;
+  CHECK_FALSE(judge(*headroom_of(kernel), kernel).has_nothing_to_mend);
 }
 
 TEST_CASE("the pipes' shares of their peaks follow from the snapshot's work and the launch's time") {
