@@ -432,25 +432,45 @@ Finding on_spills(const KernelResult& kernel) {
                       has_most ? "" : "raise the register limit (__launch_bounds__, -maxrregcount), or ")};
 }
 
-} // namespace
-
-bool is_waste(const Finding& finding) {
+/// Returns the part of a site's cost that the finding is about.
+double part_of(const Finding& finding, const SiteResult& site) {
+  // What is a fact about the program's data as much as a fault is worth half of what it costs, and one that
+  // only says where bytes come from next to nothing.
+  constexpr double arguable = 0.5, mere_fact = 0.05;
+  const double sectors = site.sectors_per_request.value_or(0);
+  const double needed = needed_sectors_per_request(site).value_or(sectors);
   switch (finding.rule) {
-  case Rule::contention:
-  case Rule::bank_conflicts:
-  case Rule::divergent_constants:
+  case Rule::contention: return site.bank_conflicts ? 1 - 1 / (1 + *site.bank_conflicts) : nearly_all;
+  case Rule::bank_conflicts: return 1 - 1 / (1 + site.bank_conflicts.value_or(0));
+  case Rule::divergent_constants: return 1 - 1 / std::max(1.0, site.constant_addresses.value_or(1));
   case Rule::array_of_structs:
   case Rule::strided:
   case Rule::misaligned:
-  case Rule::uncoalesced:
-  case Rule::scattered:
+  case Rule::uncoalesced: return finding.costs_little || sectors <= needed ? 0 : 1 - needed / sectors;
+  case Rule::scattered: return sectors <= needed ? 0 : arguable * (1 - needed / sectors);
+  case Rule::spills:
+  case Rule::uneven_arrival: return 1;
+  case Rule::few_lanes: return 1 - std::min(1.0, site.active_lanes / warp_lanes);
+  case Rule::too_many_accesses:
+  case Rule::narrow:
+  case Rule::uniform:
+  case Rule::chained:
   case Rule::poor_locality:
-  case Rule::spills: return !finding.costs_little;
-  default: return false;
+  case Rule::tile: return arguable;
+  default: return mere_fact;
   }
 }
 
-std::vector<Finding> findings_on(const SiteResult& site, const KernelResult& kernel) {
+void put_costs(std::vector<Finding>& findings, const SiteResult& site, const KernelResult& kernel) {
+  double of_site =
+      site.time && site.site.kind == AccessKind::barrier ? site.time->waited_share : cost_of(site);
+  if (kernel.time && kernel.time->microseconds.mean > 0) // the launch itself is no part of what sites share
+    of_site *= std::max(0.0, 1 - kernel.time->launch_us / kernel.time->microseconds.mean);
+  for (Finding& finding : findings)
+    finding.cost = of_site * part_of(finding, site);
+}
+
+std::vector<Finding> rules_met_by(const SiteResult& site, const KernelResult& kernel) {
   std::vector<Finding> findings;
   const auto add = [&](std::optional<Finding> finding) {
     if (finding)
@@ -480,6 +500,30 @@ std::vector<Finding> findings_on(const SiteResult& site, const KernelResult& ker
       }))
     add(on_locality(site, kernel));
   add(on_lanes(site, kernel));
+  return findings;
+}
+
+} // namespace
+
+bool is_waste(const Finding& finding) {
+  switch (finding.rule) {
+  case Rule::contention:
+  case Rule::bank_conflicts:
+  case Rule::divergent_constants:
+  case Rule::array_of_structs:
+  case Rule::strided:
+  case Rule::misaligned:
+  case Rule::uncoalesced:
+  case Rule::scattered:
+  case Rule::poor_locality:
+  case Rule::spills: return !finding.costs_little;
+  default: return false;
+  }
+}
+
+std::vector<Finding> findings_on(const SiteResult& site, const KernelResult& kernel) {
+  std::vector<Finding> findings = rules_met_by(site, kernel);
+  put_costs(findings, site, kernel);
   return findings;
 }
 

@@ -2,6 +2,7 @@
 #include "report/kernel_findings.h"
 #include "test/catch.h"
 #include "test/result/sample_result.h"
+#include "vocabulary/spilled_registers.h"
 
 #include <limits>
 
@@ -201,6 +202,36 @@ TEST_CASE("where threads wait for others the time is not known, which comes befo
   REQUIRE(findings_on(kernel)[0].rule == Rule::waiting_threads);
   CHECK(contains(all_of(kernel), "the time is not known: at scan.cu:12 threads may wait in a loop until "
                                  "others change flags, for how long the model does not know"));
+}
+
+TEST_CASE("what costs little stands last: spills at a fortieth of the time") {
+  KernelResult kernel = kernel_bound_by_latency();
+  kernel.time->launch_us = 0.4 * kernel.time->microseconds.mean;
+  kernel.occupancy.blocks_per_sm = 2;
+  kernel.occupancy.warps_per_sm = 16;
+  kernel.compiled->spill_store_bytes = kernel.compiled->spill_load_bytes = 40;
+  SiteResult& spilled = kernel.sites.emplace_back();
+  spilled.site.expression = spilled_registers;
+  spilled.site.space = Space::local;
+  spilled.time = test::site_time(100, 0.025, {});
+  const std::vector<Finding> findings = findings_on(kernel);
+  REQUIRE(findings.size() >= 3);
+  CHECK(findings.front().rule == Rule::few_warps);
+  CHECK(findings.back().rule == Rule::spills);
+  CHECK(findings.back().cost == Approx(0.025));
+}
+
+TEST_CASE("blocks of which a further one does not fit an SM: smaller ones would fill it") {
+  KernelResult kernel = kernel_bound_by_latency();
+  kernel.machine->sm.threads = 1536;
+  kernel.block = {1024, 1, 1};
+  kernel.occupancy.blocks_per_sm = 1;
+  kernel.occupancy.warps_per_sm = 32;
+  kernel.compiled->registers = 32;
+  CHECK(contains(all_of(kernel), "few warps: 32 of 48 on an SM, as no further block of 1,024 threads fits: "
+                                 "blocks of 512 threads would allow 48 warps\n"));
+  kernel.machine->sm.threads = 1024;
+  CHECK_FALSE(contains(all_of(kernel), "few warps"));
 }
 
 TEST_CASE("fewer blocks than SMs leave some idle, whatever else is few") {
