@@ -4,6 +4,7 @@
 
 #include "runtime/abi/abi.h"
 #include "runtime/cpu/memory/allocation.h"
+#include "trace/records.h"
 
 #include <cuda_runtime_api.h>
 #include <map>
@@ -19,6 +20,7 @@ struct KernelConfiguration {
   dim3 grid, block;
   std::size_t dynamic_shared_bytes = 0;
   bool cooperative = false;
+  std::optional<trace::AccessWindow> window = {};
 };
 
 /// Returns the error that the launch reports before it runs.

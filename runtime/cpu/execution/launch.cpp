@@ -158,7 +158,8 @@ std::uint64_t identity_of(const KernelRecord& kernel) {
 LaunchResult run_all_blocks(const KernelRecord& kernel, const trace::Dim3& grid_dim,
                             const trace::Dim3& block_dim, std::size_t dynamic_shared_bytes, void** arguments,
                             const char* demangled_name, bool cooperative,
-                            const std::vector<trace::MachineCode>& machine_code) {
+                            const std::vector<trace::MachineCode>& machine_code,
+                            const std::optional<trace::AccessWindow>& window) {
   // The workspace's size and barrier (cooperative_groups/details/driver_abi.h).
   alignas(64) std::array<std::uint32_t, 16> workspace{};
   const Grid grid{&kernel,   grid_dim,
@@ -171,7 +172,8 @@ LaunchResult run_all_blocks(const KernelRecord& kernel, const trace::Dim3& grid_
                        .block = block_dim,
                        .static_shared_bytes = kernel.static_shared_bytes,
                        .dynamic_shared_bytes = grid.dynamic_shared_bytes,
-                       .machine_code = machine_code};
+                       .machine_code = machine_code,
+                       .window = window};
   for (const CheckName& check : check_names)
     if (checks_wanted().has(check.check) && !Checks(kernel.checks).has(check.check))
       end_program(demangled_name,
@@ -224,12 +226,13 @@ LaunchResult run_all_blocks(const KernelRecord& kernel, const trace::Dim3& grid_
 
 LaunchResult launch(const KernelRecord& kernel, const trace::Dim3& grid_dim, const trace::Dim3& block_dim,
                     std::size_t dynamic_shared_bytes, void** arguments, const char* demangled_name,
-                    bool cooperative, const std::vector<trace::MachineCode>& machine_code) {
+                    bool cooperative, const std::vector<trace::MachineCode>& machine_code,
+                    const std::optional<trace::AccessWindow>& window) {
   LaunchResult result;
   {
     const LaunchParticipation here;
     result = run_all_blocks(kernel, grid_dim, block_dim, dynamic_shared_bytes, arguments, demangled_name,
-                            cooperative, machine_code);
+                            cooperative, machine_code, window);
   }
   if (result.status == LaunchStatus::interrupted)
     wait_for_program_end();

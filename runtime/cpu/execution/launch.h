@@ -29,6 +29,7 @@ struct LaunchResult {
 /// threads may launch at once.
 LaunchResult launch(const KernelRecord& kernel, const trace::Dim3& grid, const trace::Dim3& block,
                     std::size_t dynamic_shared_bytes, void** arguments, const char* demangled_name,
-                    bool cooperative = false, const std::vector<trace::MachineCode>& machine_code = {});
+                    bool cooperative = false, const std::vector<trace::MachineCode>& machine_code = {},
+                    const std::optional<trace::AccessWindow>& window = {});
 
 } // namespace warplens::cpu
