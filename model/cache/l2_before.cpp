@@ -90,6 +90,8 @@ void use(L2& l2, std::uint32_t line, const Replayed& replayed) {
     if (replayed.writes)
       request(L2Kind::store, written, &used.written);
   });
+  if (used.is_evicted_first && replayed.when == used.when)
+    l2.evict_first(line);
 }
 
 } // namespace
