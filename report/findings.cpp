@@ -448,9 +448,9 @@ double part_of(const Finding& finding, const SiteResult& site) {
   case Rule::misaligned:
   case Rule::uncoalesced: return finding.costs_little || sectors <= needed ? 0 : 1 - needed / sectors;
   case Rule::scattered: return sectors <= needed ? 0 : arguable * (1 - needed / sectors);
-  case Rule::spills:
-  case Rule::uneven_arrival: return 1;
+  case Rule::spills: return 1;
   case Rule::few_lanes: return 1 - std::min(1.0, site.active_lanes / warp_lanes);
+  case Rule::uneven_arrival: // as much a sign that an SM has few blocks
   case Rule::too_many_accesses:
   case Rule::narrow:
   case Rule::uniform:

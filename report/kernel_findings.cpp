@@ -185,7 +185,7 @@ std::optional<Finding> on_wide_blocks(const KernelResult& kernel) {
             kernel, {threads, kernel.compiled->registers, kernel.occupancy.shared_bytes * threads / now});
         double(warps) >= notable_growth * double(allowed))
       return finding(
-          Rule::few_warps, idle_share(kernel) * (1 - double(allowed) / double(warps)),
+          Rule::few_warps, std::min(idle_share(kernel), 1 - double(allowed) / double(warps)),
           fmt::format("few warps: {} of {} on an SM, as no further block of {} threads fits: blocks "
                       "of {} threads would allow {} warps",
                       allowed, kernel.machine->sm.threads / warp_lanes, grouped(now), threads, warps));
