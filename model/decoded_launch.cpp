@@ -67,8 +67,10 @@ Expected<void> DecodedLaunch::decode(const BlockWindows& windows, const Gpu& gpu
   part_.blocks = blocks_of(windows);
   const trace::MachineCode* const code = code_for(gpu);
   const std::uint64_t cubin = code == nullptr ? 0 : code->cubin_id;
-  if (decoded_ == windows && decoded_rules_ == gpu.lanes && decoded_cubin_ == cubin)
+  if (decoded_ == windows && decoded_rules_ == gpu.lanes && decoded_cubin_ == cubin) {
+    snapshot_.set_aside = set_aside_on(gpu);
     return {};
+  }
   snapshot_ = Snapshot(); // frees the memory before another one is made
   sites_ = trace_.sites();
   decoded_ = windows;
@@ -79,11 +81,23 @@ Expected<void> DecodedLaunch::decode(const BlockWindows& windows, const Gpu& gpu
   }
   if (const auto coarsening = trace_.coarsening())
     TRY(coarsen(snapshot_, part_, *coarsening));
-  if (const auto window = trace_.persisting())
-    snapshot_.set_aside = set_aside_for(*window, snapshot_.pages);
+  snapshot_.set_aside = set_aside_on(gpu);
   decoded_rules_ = gpu.lanes;
   decoded_cubin_ = cubin;
   return {};
+}
+
+/// Returns the part of the L2 that is set aside: as the trace was changed, or else as the program asked for.
+SetAside DecodedLaunch::set_aside_on(const Gpu& gpu) const {
+  if (const auto window = trace_.persisting())
+    return set_aside_for(*window, snapshot_.pages);
+  if (!launch_.window)
+    return {};
+  const trace::AccessWindow& window = *launch_.window;
+  const double share = std::min(double(window.set_aside_bytes) / double(gpu.l2_bytes), gpu.l2.set_aside);
+  if (share * double(gpu.l2_bytes) < line_bytes)
+    return {};
+  return set_aside_for({window.begin, window.end, window.hit_ratio, share}, snapshot_.pages);
 }
 
 /// Returns the code that the GPU would execute; null if that is not known.

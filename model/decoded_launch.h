@@ -37,6 +37,7 @@ public:
 private:
   Expected<void> decode(const BlockWindows& windows, const Gpu& gpu);
   const trace::MachineCode* code_for(const Gpu& gpu) const;
+  SetAside set_aside_on(const Gpu& gpu) const;
   Expected<bool> follow(const Gpu& gpu, const trace::MachineCode* code);
 
   const trace::AccessSource& trace_;

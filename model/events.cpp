@@ -96,7 +96,8 @@ InstructionKind kind_of(sass::InstructionClass instruction) {
   case integer:
   case vote: return InstructionKind::integer;
   case multiply_add: return InstructionKind::multiply_add;
-  case special_function: return InstructionKind::special_function;
+  case special_function:
+  case wide_conversion: return InstructionKind::special_function;
   case tensor: return InstructionKind::tensor;
   case memory:
   case shuffle: return InstructionKind::memory;

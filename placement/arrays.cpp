@@ -220,7 +220,9 @@ private:
     array.is_read_only_load |= sites_[site].cache_operator == CacheOperator::nc;
     array.is_fetched |= sites_[site].cache_operator == CacheOperator::tex;
     of.sites.insert(site);
-    ++of.widths[sites_[site].element_bytes != 0 ? sites_[site].element_bytes : access.bytes];
+    // A site in a template is that of all instantiations, and has the size of one of them.
+    const bool is_known = sites_[site].element_bytes != 0 && !sites_[site].in_template;
+    ++of.widths[is_known ? sites_[site].element_bytes : access.bytes];
   }
 
   static void note_block(BlockUse& use, const trace::WarpAccess& access) {

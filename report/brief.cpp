@@ -76,25 +76,26 @@ void add_suggestions(BriefKernel& brief, const KernelResult& kernel,
                               short_text(one->edit, finding_bytes), Gain{one->share, one->half_width}});
 }
 
+/// Adds the findings on the kernel and on its costly lines, those that cost most first.
 void add_findings(BriefKernel& brief, const KernelResult& kernel,
                   const std::vector<const CostlyLine*>& costly) {
+  std::vector<std::pair<double, BriefFinding>> found;
   for (const Finding& finding : findings_on(kernel))
-    brief.findings.push_back({"kernel", short_text(finding.text, finding_bytes), {}});
-  // At the roofline, what lines do is no fault of theirs.
-  if (brief.roofline && judge(*headroom_of(kernel), kernel).has_nothing_to_mend)
-    return;
-  const Column& cost = cost_column(kernel);
-  for (const CostlyLine* line : costly) {
-    std::vector<const SiteResult*> sites = line->sites;
-    std::ranges::stable_sort(sites, std::ranges::greater(),
-                             [&](const SiteResult* site) { return cost.sort_value(*site).value_or(0); });
-    for (const SiteResult* site : sites)
+    found.push_back({finding.cost, {"kernel", short_text(finding.text, finding_bytes), {}}});
+  // At the roofline, most of what lines do is no fault of theirs.
+  const bool has_nothing_to_mend = brief.roofline && judge(*headroom_of(kernel), kernel).has_nothing_to_mend;
+  for (const CostlyLine* line : costly)
+    for (const SiteResult* site : line->sites)
       for (const Finding& finding : findings_on(*site, kernel))
-        brief.findings.push_back(
-            {place(line->file, line->line),
-             short_text(fmt::format("{}: {}", site->site.expression, finding.text), finding_bytes),
-             {}});
-  }
+        if (!has_nothing_to_mend || is_waste(finding))
+          found.push_back(
+              {finding.cost,
+               {place(line->file, line->line),
+                short_text(fmt::format("{}: {}", site->site.expression, finding.text), finding_bytes),
+                {}}});
+  std::ranges::stable_sort(found, std::ranges::greater(), &std::pair<double, BriefFinding>::first);
+  for (auto& [cost, finding] : found)
+    brief.findings.push_back(std::move(finding));
 }
 
 /// Says what limits the time. Where the launch itself takes most of it, or nothing was modelled, there is no

@@ -67,7 +67,7 @@ struct BriefKernel {
   std::optional<double> busy; ///< the share of the time in which the busiest resource works
   std::string busiest;        ///< that resource
   std::vector<BriefLine> lines;
-  std::vector<BriefFinding> findings;         ///< those with a gain first, then those on the costliest lines
+  std::vector<BriefFinding> findings;         ///< those with a gain first, then those that cost most
   std::optional<Accuracy> accuracy;           ///< of the GPU's model
   std::map<std::string, std::string> reasons; ///< why a field is unknown, by its name in the JSON
 

@@ -69,6 +69,12 @@ bool reads(const SiteResult& site) {
   return site.site.kind == AccessKind::load || site.site.kind == AccessKind::update;
 }
 
+/// Returns the share of a site's sectors that go beyond the L1: all of an update's, which stores what it
+/// loaded.
+double passed_on(const SiteResult& site) {
+  return site.site.kind == AccessKind::update ? 1 : beyond_first_cache(site);
+}
+
 /// Returns the share of a site's sectors that come from DRAM.
 double from_dram(const SiteResult& site) {
   return site.l2_hit_rate ? beyond_first_cache(site) * (1 - site.l2_hit_rate->mean) : 0;
@@ -192,7 +198,7 @@ bool pays_for_sectors(const SiteResult& site, const KernelResult& kernel, double
   const bool is_large = *site.sectors_per_request > sectors_per_line;
   if (!is_large && lanes_per_word(site) >= notable_sharing)
     return false; // such as two broadcasts: no other layout is better
-  if (*site.sectors_per_request * beyond_first_cache(site) >= notable_reload * needed)
+  if (*site.sectors_per_request * passed_on(site) >= notable_reload * needed)
     return true;
   return is_large && (!kernel.time || is_busy(kernel, Resource::memory_pipeline));
 }
@@ -264,14 +270,15 @@ std::optional<Finding> on_alignment(const SiteResult& site, const KernelResult& 
       *site.sectors_per_request < notable_offset_cost * *needed)
     return std::nullopt;
   const bool is_caught = reads(site) && site.l1_hit_rate &&
-                         *site.sectors_per_request * beyond_first_cache(site) < notable_reload * *needed &&
+                         *site.sectors_per_request * passed_on(site) < notable_reload * *needed &&
                          !is_busy(kernel, Resource::memory_pipeline);
   return Finding{
       Rule::misaligned,
       fmt::format("misaligned: begins {} B behind a sector's begin, {} sectors per request where {} "
                   "would do{}",
                   site.pattern->offset_bytes, ratio(site.sectors_per_request), ratio(needed),
-                  is_caught ? "; L1 has the further ones, so they cost little" : "")};
+                  is_caught ? "; L1 has the further ones, so they cost little" : ""),
+      is_caught};
 }
 
 /// Finds loads and stores of a byte or two for each lane, where memory is not what bounds the kernel.
@@ -425,24 +432,45 @@ Finding on_spills(const KernelResult& kernel) {
                       has_most ? "" : "raise the register limit (__launch_bounds__, -maxrregcount), or ")};
 }
 
-} // namespace
-
-bool is_waste(Rule rule) {
-  switch (rule) {
-  case Rule::contention:
-  case Rule::bank_conflicts:
-  case Rule::divergent_constants:
+/// Returns the part of a site's cost that the finding is about.
+double part_of(const Finding& finding, const SiteResult& site) {
+  // What is a fact about the program's data as much as a fault is worth half of what it costs, and one that
+  // only says where bytes come from next to nothing.
+  constexpr double arguable = 0.5, mere_fact = 0.05;
+  const double sectors = site.sectors_per_request.value_or(0);
+  const double needed = needed_sectors_per_request(site).value_or(sectors);
+  switch (finding.rule) {
+  case Rule::contention: return site.bank_conflicts ? 1 - 1 / (1 + *site.bank_conflicts) : nearly_all;
+  case Rule::bank_conflicts: return 1 - 1 / (1 + site.bank_conflicts.value_or(0));
+  case Rule::divergent_constants: return 1 - 1 / std::max(1.0, site.constant_addresses.value_or(1));
   case Rule::array_of_structs:
   case Rule::strided:
-  case Rule::uncoalesced:
-  case Rule::scattered:
+  case Rule::misaligned:
+  case Rule::uncoalesced: return finding.costs_little || sectors <= needed ? 0 : 1 - needed / sectors;
+  case Rule::scattered: return sectors <= needed ? 0 : arguable * (1 - needed / sectors);
+  case Rule::spills: return 1;
+  case Rule::few_lanes: return 1 - std::min(1.0, site.active_lanes / warp_lanes);
+  case Rule::uneven_arrival: // as much a sign that an SM has few blocks
+  case Rule::too_many_accesses:
+  case Rule::narrow:
+  case Rule::uniform:
+  case Rule::chained:
   case Rule::poor_locality:
-  case Rule::spills: return true;
-  default: return false;
+  case Rule::tile: return arguable;
+  default: return mere_fact;
   }
 }
 
-std::vector<Finding> findings_on(const SiteResult& site, const KernelResult& kernel) {
+void put_costs(std::vector<Finding>& findings, const SiteResult& site, const KernelResult& kernel) {
+  double of_site =
+      site.time && site.site.kind == AccessKind::barrier ? site.time->waited_share : cost_of(site);
+  if (kernel.time && kernel.time->microseconds.mean > 0) // the launch itself is no part of what sites share
+    of_site *= std::max(0.0, 1 - kernel.time->launch_us / kernel.time->microseconds.mean);
+  for (Finding& finding : findings)
+    finding.cost = of_site * part_of(finding, site);
+}
+
+std::vector<Finding> rules_met_by(const SiteResult& site, const KernelResult& kernel) {
   std::vector<Finding> findings;
   const auto add = [&](std::optional<Finding> finding) {
     if (finding)
@@ -472,6 +500,30 @@ std::vector<Finding> findings_on(const SiteResult& site, const KernelResult& ker
       }))
     add(on_locality(site, kernel));
   add(on_lanes(site, kernel));
+  return findings;
+}
+
+} // namespace
+
+bool is_waste(const Finding& finding) {
+  switch (finding.rule) {
+  case Rule::contention:
+  case Rule::bank_conflicts:
+  case Rule::divergent_constants:
+  case Rule::array_of_structs:
+  case Rule::strided:
+  case Rule::misaligned:
+  case Rule::uncoalesced:
+  case Rule::scattered:
+  case Rule::poor_locality:
+  case Rule::spills: return !finding.costs_little;
+  default: return false;
+  }
+}
+
+std::vector<Finding> findings_on(const SiteResult& site, const KernelResult& kernel) {
+  std::vector<Finding> findings = rules_met_by(site, kernel);
+  put_costs(findings, site, kernel);
   return findings;
 }
 

@@ -47,11 +47,15 @@ inline constexpr std::size_t rule_count = std::size_t(Rule::saturated_pipe) + 1;
 
 struct Finding {
   Rule rule;
-  std::string text; ///< one clause with the figures
+  std::string text;          ///< one clause with the figures
+  bool costs_little = false; ///< a cache makes up for it
+  /// The share of the kernel's time, or of its latency where there is no time, that could be saved at most if
+  /// it were mended: a rough one, for the order.
+  double cost = 0;
 };
 
-/// Returns whether the rule is about memory traffic or passes that another layout or order would save.
-bool is_waste(Rule rule);
+/// Returns whether the finding is about memory traffic or passes that another layout or order would save.
+bool is_waste(const Finding& finding);
 
 /// Returns the notable findings on a site, derived from figures alone; empty if all is fine. Locality only
 /// matters if the layout is not at fault.

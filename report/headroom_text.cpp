@@ -61,8 +61,8 @@ std::string dram(const Headroom& headroom, const KernelResult& kernel) {
       "{} read, {} written by the launch: {}, {} of the peak of {}", bytes(headroom.dram_read_bytes),
       bytes(headroom.dram_write_bytes), bytes_per_second(headroom.dram_bytes_per_ns),
       percent_of_peak(headroom.dram_share_of_peak), bytes_per_second(kernel.machine->dram_bytes_per_ns));
-  if (const double before = kernel.totals.dram_write_bytes_before.value_or(0); before > 0)
-    text += fmt::format("; {} of the bytes written were in the L2 before", bytes(before * headroom.scale));
+  if (const double before = headroom.dram_write_bytes_before; before > 0)
+    text += fmt::format("; {} of the bytes written were in the L2 before", bytes(before));
   return text;
 }
 

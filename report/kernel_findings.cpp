@@ -8,8 +8,10 @@
 #include "result/names.h"
 #include "vocabulary/geometry.h"
 #include "vocabulary/number_text.h"
+#include "vocabulary/spilled_registers.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <filesystem>
 
@@ -23,6 +25,7 @@ constexpr double notable_turnover = 0.25;   // likewise
 constexpr double notable_tail = 0.2;        // share of the places for blocks, over all waves
 constexpr double max_waves_with_tail = 4;   // more of them hide a small one
 constexpr double hiding_share = 0.5;        // of an SM's warps
+constexpr double notable_growth = 1.25;     // × the warps of an SM
 constexpr double notable_lanes = 24;        // of 32, for which an instruction is executed
 constexpr double notable_idle_lanes = 0.15; // share of those of a block's warps
 constexpr double notable_state = 0.3;       // share of the warps' time
@@ -30,8 +33,10 @@ constexpr double near_roofline = 1.2;       // × the least time
 constexpr double wasted_share = 0.2;        // of the bytes that memory moves
 constexpr double refetched = 1.25;          // × the bytes that the kernel touches
 // No GPU has more: results may state anything.
-constexpr std::uint32_t max_registers = 255, max_threads = 1024;
+constexpr std::uint32_t max_registers = 255;
+constexpr std::uint32_t max_threads = 1024, min_threads = 64; // of a block
 constexpr std::uint64_t max_shared_bytes = 1 << 20;
+constexpr double symptom = 0.5;      // of the idle time: lines that say why are worth more
 constexpr double notable_cost = 0.1; // of a kernel's time, of a line at fault
 
 bool is_bound_by_latency(const KernelResult& kernel) {
@@ -42,28 +47,49 @@ double cycles_of_launch(const KernelResult& kernel) {
   return kernel.time->microseconds.mean * kernel.sm_clock_mhz;
 }
 
+std::optional<Finding> finding(Rule rule, double cost, std::string text) {
+  return Finding{.rule = rule, .text = std::move(text), .cost = cost};
+}
+
+/// Returns the share of the time in which not even the busiest resource works: what hiding latency can save.
+double idle_share(const KernelResult& kernel) {
+  return 1 - std::clamp(*std::ranges::max_element(kernel.time->busy), 0.0, 1.0);
+}
+
+/// Returns what idle lanes cost: no more than the share in which a pipe is busy for them.
+double cost_of_idle_lanes(const KernelResult& kernel, double idle) {
+  if (!kernel.time)
+    return 0;
+  double busiest = share_of(kernel.time->busy, Resource::issue);
+  for (std::size_t pipe = std::size_t(Resource::fp32_pipe); pipe < resource_count; ++pipe)
+    busiest = std::max(busiest, kernel.time->busy[pipe]);
+  return idle * std::min(busiest, 1.0);
+}
+
 std::optional<Finding> on_launch(const KernelResult& kernel) {
   if (!kernel.time || kernel.time->launch_us <= 0 ||
       !(kernel.time->launch_us >= notable_launch * kernel.time->microseconds.mean)) // nor if it is not finite
     return std::nullopt;
-  return Finding{
-      Rule::launch_overhead,
+  // Little of it can be saved, unless there is hardly anything else.
+  const double part = kernel.time->launch_us / kernel.time->microseconds.mean;
+  return finding(
+      Rule::launch_overhead, part > 0.5 ? part : part / 2,
       fmt::format("launch overhead: {:.1f} of {} are what any launch takes: give a launch more work, "
                   "merge kernels, or put them into a graph",
-                  kernel.time->launch_us, duration(Statistic{.mean = kernel.time->microseconds.mean}))};
+                  kernel.time->launch_us, duration(Statistic{.mean = kernel.time->microseconds.mean})));
 }
 
 std::optional<Finding> on_waiting(const KernelResult& kernel) {
   const SiteResult* const waits = waiting_site(kernel);
   if (waits == nullptr || !kernel.time)
     return std::nullopt;
-  return Finding{
-      Rule::waiting_threads,
+  return finding(
+      Rule::waiting_threads, 1,
       fmt::format("the time is not known: at {}:{} threads may wait in a loop until others change {}, "
                   "for how long the model does not know; all figures of time are as if none "
                   "waited, and a chain of such waits takes many times as long",
                   std::filesystem::path(waits->site.file).filename().string(), waits->site.line,
-                  waits->site.object.empty() ? "memory" : waits->site.object)};
+                  waits->site.object.empty() ? "memory" : waits->site.object));
 }
 
 std::optional<Finding> on_idle_sms(const KernelResult& kernel) {
@@ -71,9 +97,9 @@ std::optional<Finding> on_idle_sms(const KernelResult& kernel) {
   if (blocks >= sms || sms == 0)
     return std::nullopt;
   const bool has_large_blocks = kernel.block.count() > 2 * warp_lanes;
-  return Finding{Rule::idle_sms,
+  return finding(Rule::idle_sms, 1 - double(blocks) / double(sms),
                  fmt::format("idle SMs: {} of {} have a block: divide the work into more{} blocks", blocks,
-                             sms, has_large_blocks ? " and smaller" : "")};
+                             sms, has_large_blocks ? " and smaller" : ""));
 }
 
 std::optional<Finding> on_tail(const KernelResult& kernel, const std::optional<Headroom>& headroom) {
@@ -84,12 +110,12 @@ std::optional<Finding> on_tail(const KernelResult& kernel, const std::optional<H
   if (waves <= 1 || waves > max_waves_with_tail || (whole - waves) / whole < notable_tail)
     return std::nullopt;
   const double last = double(kernel.grid.count()) - (whole - 1) * resident;
-  return Finding{
-      Rule::tail,
+  return finding(
+      Rule::tail, (whole - waves) / whole,
       fmt::format("tail: {:.2f} waves of {:.0f} blocks: the last {:.0f} block{} run{} beside empty SMs "
                   "for as long as a whole wave: fewer or smaller blocks, or a loop over the work in "
                   "each",
-                  waves, resident, last, last == 1 ? "" : "s", last == 1 ? "s" : "")};
+                  waves, resident, last, last == 1 ? "" : "s", last == 1 ? "s" : ""));
 }
 
 std::uint32_t warps_of_block(const KernelResult& kernel) {
@@ -148,6 +174,24 @@ std::string remedy_for_occupancy(const KernelResult& kernel) {
   return "";
 }
 
+/// Finds blocks so wide that a further one does not fit an SM, where smaller ones would fill it.
+std::optional<Finding> on_wide_blocks(const KernelResult& kernel) {
+  const std::uint64_t now = kernel.block.count(), allowed = kernel.occupancy.warps_per_sm;
+  if (!kernel.compiled || now == 0)
+    return std::nullopt;
+  for (std::uint64_t threads = std::bit_floor(std::min<std::uint64_t>(now, max_threads) - 1);
+       threads >= min_threads; threads /= 2)
+    if (const std::uint64_t warps = warps_with(
+            kernel, {threads, kernel.compiled->registers, kernel.occupancy.shared_bytes * threads / now});
+        double(warps) >= notable_growth * double(allowed))
+      return finding(
+          Rule::few_warps, std::min(idle_share(kernel), 1 - double(allowed) / double(warps)),
+          fmt::format("few warps: {} of {} on an SM, as no further block of {} threads fits: blocks "
+                      "of {} threads would allow {} warps",
+                      allowed, kernel.machine->sm.threads / warp_lanes, grouped(now), threads, warps));
+  return std::nullopt;
+}
+
 std::optional<Finding> on_few_warps(const KernelResult& kernel) {
   if (!is_bound_by_latency(kernel) || !kernel.machine || kernel.machine->sm.threads == 0)
     return std::nullopt;
@@ -155,17 +199,18 @@ std::optional<Finding> on_few_warps(const KernelResult& kernel) {
   const double per_sm =
       double(kernel.grid.count()) * warps_of_block(kernel) / std::max(1u, kernel.occupancy.sms);
   if (per_sm < hiding_share * std::min(allowed, most))
-    return Finding{
-        Rule::few_warps,
+    return finding(
+        Rule::few_warps, symptom * idle_share(kernel),
         fmt::format("few warps: the grid has {} for each SM, which has room for {}: more threads, each "
                     "with less to do, would hide latency",
-                    ratio(per_sm), allowed)};
+                    ratio(per_sm), allowed));
   if (allowed >= hiding_share * most)
-    return std::nullopt;
+    return on_wide_blocks(kernel);
   const bool is_known = kernel.compiled.has_value();
-  return Finding{Rule::few_warps, fmt::format("few warps: {} of {} on an SM, limited by {}{}", allowed, most,
-                                              is_known ? kernel.occupancy.limited_by : "blocks or registers",
-                                              remedy_for_occupancy(kernel))};
+  return finding(Rule::few_warps, symptom * idle_share(kernel),
+                 fmt::format("few warps: {} of {} on an SM, limited by {}{}", allowed, most,
+                             is_known ? kernel.occupancy.limited_by : "blocks or registers",
+                             remedy_for_occupancy(kernel)));
 }
 
 /// Returns what a warp state waits for, and what helps; empty for states that have findings of their own.
@@ -196,8 +241,9 @@ std::optional<Finding> on_exposed_latency(const KernelResult& kernel) {
   const auto state = WarpState(longest - states.begin());
   if (*longest < notable_state || meaning_of(state).empty())
     return std::nullopt;
-  return Finding{Rule::exposed_latency, fmt::format("exposed latency: warps wait {} % of their time ({}) {}",
-                                                    share(*longest), name_of(state), meaning_of(state))};
+  return finding(Rule::exposed_latency, symptom * *longest * idle_share(kernel),
+                 fmt::format("exposed latency: warps wait {} % of their time ({}) {}", share(*longest),
+                             name_of(state), meaning_of(state)));
 }
 
 /// Finds blocks that end so soon that beginning the next ones is what takes the time: a GPU begins one block
@@ -212,28 +258,28 @@ std::optional<Finding> on_turnover(const KernelResult& kernel) {
                turnover = blocks / resident * kernel.machine->turnover_cycles / cycles_of_launch(kernel);
   const char* remedy = "give a block more work (a loop over several elements)";
   if (dispatch >= notable_dispatch)
-    return Finding{
-        Rule::block_turnover,
+    return finding(
+        Rule::block_turnover, std::min(dispatch, 1.0),
         fmt::format("short blocks: beginning {} blocks, one in a cycle, takes {} % of the time: {}",
-                    grouped(kernel.grid.count()), share(dispatch), remedy)};
+                    grouped(kernel.grid.count()), share(dispatch), remedy));
   if (!(turnover >= notable_turnover))
     return std::nullopt;
-  return Finding{
-      Rule::block_turnover,
+  return finding(
+      Rule::block_turnover, std::min(turnover, 1.0),
       fmt::format("short blocks: places for blocks stay empty for {} % of the time between one of {} "
                   "blocks and the next: {}",
-                  share(turnover), grouped(kernel.grid.count()), remedy)};
+                  share(turnover), grouped(kernel.grid.count()), remedy));
 }
 
 std::optional<Finding> on_partial_warps(const KernelResult& kernel) {
   const double threads = double(kernel.block.count()), lanes = double(warps_of_block(kernel)) * warp_lanes;
   if (lanes == 0 || 1 - threads / lanes < notable_idle_lanes)
     return std::nullopt;
-  return Finding{
-      Rule::partial_warps,
+  return finding(
+      Rule::partial_warps, cost_of_idle_lanes(kernel, 1 - threads / lanes),
       fmt::format("partial warps: {} threads take {} warps, in which {} % of the lanes are idle: use "
                   "blocks of a multiple of {} threads",
-                  kernel.block.count(), warps_of_block(kernel), share(1 - threads / lanes), warp_lanes)};
+                  kernel.block.count(), warps_of_block(kernel), share(1 - threads / lanes), warp_lanes));
 }
 
 Instructions sum_of(const ByInstructionKind& work) {
@@ -266,27 +312,33 @@ std::optional<Finding> on_divergence(const KernelResult& kernel) {
                      std::filesystem::path(worst->file).filename().string(), worst->line,
                      ratio(sum.lanes / sum.warps), share(sum.warps / all.warps));
   }
-  return Finding{
-      Rule::divergence,
+  return finding(
+      Rule::divergence, cost_of_idle_lanes(kernel, 1 - *lanes / possible),
       fmt::format("divergence: {} of {} lanes execute an instruction in the mean{}: let the lanes of "
                   "a warp take the same way",
-                  ratio(*lanes), warp_lanes, at)};
+                  ratio(*lanes), warp_lanes, at));
 }
 
 std::optional<Finding> on_spilled_registers(const KernelResult& kernel) {
   if (!kernel.compiled || kernel.compiled->spill_store_bytes + kernel.compiled->spill_load_bytes == 0)
     return std::nullopt;
-  return Finding{
-      Rule::spills,
+  double cost = 0;
+  for (const SiteResult& site : kernel.sites)
+    if (is_spill(site.site))
+      cost += site.time ? site.time->share.mean : site.latency_share.value_or(0);
+  return finding(
+      Rule::spills, cost,
       fmt::format("spills: {} registers a thread do not suffice: the code has {} B of stores and {} B "
                   "of loads of spilled ones, in local memory",
                   kernel.compiled->registers, kernel.compiled->spill_store_bytes,
-                  kernel.compiled->spill_load_bytes)};
+                  kernel.compiled->spill_load_bytes));
 }
 
 std::optional<Finding> on_pipe(const KernelResult& kernel) {
   const std::string arithmetic = arithmetic_verdict_on(kernel);
-  return arithmetic.empty() ? std::nullopt : std::optional(Finding{Rule::saturated_pipe, arithmetic});
+  return arithmetic.empty()
+             ? std::nullopt
+             : finding(Rule::saturated_pipe, share_of(kernel.time->busy, *kernel.time->bound), arithmetic);
 }
 
 /// Returns whether a line that costs a notable part of the time has a finding that another layout or order
@@ -294,7 +346,7 @@ std::optional<Finding> on_pipe(const KernelResult& kernel) {
 bool has_waste(const KernelResult& kernel) {
   return std::ranges::any_of(kernel.sites, [&](const SiteResult& site) {
     const double cost = site.time ? site.time->share.mean : site.latency_share.value_or(0);
-    return cost >= notable_cost && std::ranges::any_of(findings_on(site, kernel), is_waste, &Finding::rule);
+    return cost >= notable_cost && std::ranges::any_of(findings_on(site, kernel), is_waste);
   });
 }
 
@@ -322,11 +374,14 @@ std::string savings(const Headroom& headroom, const KernelResult& kernel) {
   if (touched.used < (1 - wasted_share) * touched.all)
     return fmt::format(", but {} % of the bytes of its sectors are used: see below",
                        share(touched.used / touched.all));
-  const double moved = kernel.totals.dram_read_bytes.value_or(0);
-  return moved > refetched * touched.all
-             ? fmt::format(", but what it reads of memory is {} × of what it touches: see below",
-                           ratio(moved / touched.all))
-             : "";
+  const double read = kernel.totals.dram_read_bytes.value_or(0);
+  const double written =
+      kernel.totals.dram_write_bytes.value_or(0) - kernel.totals.dram_write_bytes_before.value_or(0);
+  if (std::max(read, written) <= refetched * touched.all)
+    return "";
+  return fmt::format(", but what it {} memory is {} × of what it touches: see below",
+                     read >= written ? "reads of" : "writes to",
+                     ratio(std::max(read, written) / touched.all));
 }
 
 } // namespace
@@ -399,6 +454,7 @@ std::vector<Finding> findings_on(const KernelResult& kernel) {
   if (std::ranges::none_of(findings,
                            [](const Finding& finding) { return finding.rule == Rule::block_turnover; }))
     add(on_exposed_latency(kernel));
+  std::ranges::stable_sort(findings, std::ranges::greater(), &Finding::cost);
   return findings;
 }
 

@@ -9,8 +9,8 @@
 
 namespace warplens::report {
 
-/// Returns the notable findings on a kernel, the one that is most worth a programmer's time first; empty if
-/// nothing was found. A kernel of which the launch itself takes most of the time has that finding alone.
+/// Returns the notable findings on a kernel, the one that costs most first; empty if nothing was found. A
+/// kernel of which the launch itself takes most of the time has that finding alone.
 std::vector<Finding> findings_on(const KernelResult& kernel);
 
 /// Returns the first site that was executed and by which threads may wait for others; null: there is none.

@@ -11,7 +11,7 @@ namespace warplens::report {
 namespace {
 
 bool is_wasteful(const SiteResult& site, const KernelResult& kernel) {
-  return std::ranges::any_of(findings_on(site, kernel), is_waste, &Finding::rule);
+  return std::ranges::any_of(findings_on(site, kernel), is_waste);
 }
 
 /// Returns the warp-cycles that warps wait for the site.

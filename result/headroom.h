@@ -31,6 +31,7 @@ struct Headroom {
   double scale = 1;
   std::optional<double> waves; ///< blocks of the launch over those that are resident at once
   double dram_read_bytes = 0, dram_write_bytes = 0;
+  double dram_write_bytes_before = 0; ///< of those written, what was in the L2 before the launch
   double dram_bytes_per_ns = 0, dram_share_of_peak = 0;
   std::optional<double> instructions;            ///< of warps; where the code is known
   std::vector<PipeUse> pipes;                    ///< those in use, the busiest first; where the code is known

@@ -25,6 +25,7 @@ enum class InstructionClass : std::uint8_t {
   wide_integer,     ///< IMAD with a product of 64 bits
   special_function, ///< MUFU, and the bit counts that have its rate
   conversion,
+  wide_conversion, ///< from or to a type of 64 bits
   tensor,
   load_global,
   load_shared,

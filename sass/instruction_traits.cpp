@@ -22,6 +22,7 @@ constexpr InstructionTraits class_rows[] = {
     {Class::wide_integer, "wide_integer", U::multiply_add, S::none, O::none, 2},
     {Class::special_function, "special_function", U::special_function},
     {Class::conversion, "conversion", U::special_function},
+    {Class::wide_conversion, "wide_conversion", U::wide_conversion},
     {Class::tensor, "tensor", U::tensor},
     {Class::load_global, "load_global", U::memory, S::global, O::load},
     {Class::load_shared, "load_shared", U::memory, S::shared, O::load},

@@ -18,6 +18,7 @@ enum class ExecutionUnit : std::uint8_t {
   integer,
   multiply_add, ///< IMAD's
   special_function,
+  wide_conversion, ///< of special functions or of double precision, whichever is slower
   special_register,
   tensor,
   memory,

@@ -131,6 +131,9 @@ Expected<void> dump(const Reader& reader, std::ostream& out) {
          launch.id, printable(launch.kernel), printable(launch.symbol), text_of(launch.grid),
          text_of(launch.block), launch.static_shared_bytes, launch.dynamic_shared_bytes,
          launch.registers_per_thread, launch.first_block, launch.blocks);
+    if (const auto& window = launch.window)
+      line(out, "window {} {:x} {} bytes, of which a share of {} persists in {} bytes of the L2", launch.id,
+           window->begin, window->end - window->begin, window->hit_ratio, window->set_aside_bytes);
     for (const MachineCode& code : launch.machine_code)
       line(out,
            "machine code {} on {} for {} registers {} stack {} spills {}+{} shared {} cubin {:016x} {} bytes",

@@ -90,6 +90,26 @@ MachineCode read_machine_code(ByteReader& reader) {
   return code;
 }
 
+bool read_window(ByteReader& reader, std::optional<AccessWindow>& window) {
+  const std::uint64_t bytes = reader.varint();
+  if (bytes == 0)
+    return true;
+  window.emplace().begin = reader.fixed<std::uint64_t>();
+  window->end = window->begin + bytes;
+  window->hit_ratio = std::bit_cast<double>(reader.fixed<std::uint64_t>());
+  window->set_aside_bytes = reader.varint();
+  return window->end > window->begin && window->hit_ratio >= 0 && window->hit_ratio <= 1;
+}
+
+void put_window(Bytes& payload, const std::optional<AccessWindow>& window) {
+  put_varint(payload, window ? window->end - window->begin : 0);
+  if (!window)
+    return;
+  put_fixed(payload, window->begin);
+  put_fixed(payload, std::bit_cast<std::uint64_t>(window->hit_ratio));
+  put_varint(payload, window->set_aside_bytes);
+}
+
 bool read(ByteReader& reader, Launch& launch) {
   launch.id = reader.varint32();
   launch.kernel = reader.string();
@@ -106,7 +126,7 @@ bool read(ByteReader& reader, Launch& launch) {
     return false;
   for (std::uint64_t i = 0; i < count; ++i)
     launch.machine_code.push_back(read_machine_code(reader));
-  return true;
+  return read_window(reader, launch.window) || !reader.ok();
 }
 
 bool read(ByteReader& reader, LaunchEnd& end) {
@@ -252,6 +272,7 @@ void encode(Bytes& payload, const Launch& launch) {
     put_string(payload, code.symbol);
     put_fixed(payload, code.cubin_id);
   }
+  put_window(payload, launch.window);
 }
 
 void encode(Bytes& payload, const LaunchEnd& end) {

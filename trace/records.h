@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,6 +55,15 @@ struct MachineCode {
   friend bool operator==(const MachineCode&, const MachineCode&) = default;
 };
 
+/// The device memory whose lines a launch's access policy window lets persist in the L2.
+struct AccessWindow {
+  std::uint64_t begin = 0, end = 0;  ///< addresses
+  double hit_ratio = 1;              ///< the share of its lines that persist
+  std::uint64_t set_aside_bytes = 0; ///< of the L2, that the program asked for; a GPU may have less
+
+  friend bool operator==(const AccessWindow&, const AccessWindow&) = default;
+};
+
 /// One traced launch. Blocks are linear ids (x fastest); the snapshot is blocks [first_block, first_block +
 /// blocks).
 struct Launch {
@@ -70,6 +80,7 @@ struct Launch {
   std::vector<MachineCode> machine_code;  ///< known machine codes, at most one for each capability
   std::uint64_t first_block = 0;
   std::uint64_t blocks = 0;
+  std::optional<AccessWindow> window = {}; ///< none: nothing persists
 };
 
 /// Consecutive blocks of a launch, by their linear ids.

@@ -33,6 +33,11 @@ constexpr bool is_asynchronous(CacheOperator cache) {
   return cache == CacheOperator::async_ca || cache == CacheOperator::async_cg;
 }
 
+/// Returns whether the L2 is to evict the accessed lines before others.
+constexpr bool is_evicted_first(CacheOperator cache) {
+  return cache == CacheOperator::cs;
+}
+
 /// How the compiler makes one atomic of those of several lanes. `added`: of a warp's additions of one value
 /// to one word, on any GPU that does so; `reduced`: of a warp's to one word, with any values; `counted`: of
 /// those lanes' additions of 1 that are to one word of shared memory.

@@ -162,6 +162,16 @@ private:
 #endif
 };
 
+/// Makes the way older than all that are not older than `age`, the age of the oldest that it may have.
+template <unsigned ways> void make_oldest(Ages<ways>& ages, unsigned way, unsigned age) {
+  const unsigned before = ages.of_way[way];
+  for (std::uint8_t& other : ages.of_way)
+    if (other > before && other <= age)
+      --other;
+  if (before < age)
+    ages.of_way[way] = std::uint8_t(age);
+}
+
 /// Ages of two ways: the number of the older one.
 template <> struct Ages<2> {
   std::uint8_t older;

@@ -122,6 +122,11 @@ public:
     return sets_.peek(set_of(part, line), line);
   }
 
+  /// Makes the line the least recently used one of its set, if it is cached.
+  void make_oldest(std::uint32_t part, std::uint32_t line) const {
+    sets_.make_oldest(set_of(part, line), line);
+  }
+
   // The same in two steps, for loops that look ahead.
 
   /// Returns the number of the line's set. In the next part it is higher by sets_per_part().

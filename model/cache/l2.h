@@ -80,6 +80,14 @@ public:
     });
   }
 
+  /// Lets the line be the next victim of its set.
+  void evict_first(std::uint32_t line) {
+    l2_.with_lines([&](auto& lines) {
+      for (unsigned part = 0; part < (by_block_ ? sectors_per_line : 1); ++part)
+        lines.make_oldest(part, line);
+    });
+  }
+
   /// Returns the maximum number of lines that one request evicts.
   unsigned max_evicted() const { return by_block_ ? sectors_per_line : 1; }
 

@@ -52,9 +52,32 @@ private:
   std::size_t own_ = 0;              ///< pages in the first
 };
 
-/// Replays the last uses of a line, the read before the write. Victims went to memory before the launch.
-void use(L2& l2, std::uint32_t line, const UsedLine& used) {
+/// The last uses of a line, or one of them.
+struct Replayed {
+  std::uint64_t when = 0;
+  const UsedLine* line = nullptr;
+  bool reads = false, writes = false;
+};
+
+/// Returns the last uses in the order of time. A line that was read again after it was written may have left
+/// the L2 between the two, and then nothing of it is left to write back.
+std::vector<Replayed> in_order(const std::vector<UsedLine>& used) {
+  std::vector<Replayed> order;
+  order.reserve(used.size());
+  for (const UsedLine& one : used) {
+    const bool is_read_last = one.written_when != one.when;
+    if (is_read_last && one.written_when != 0)
+      order.push_back({one.written_when, &one, false, true});
+    order.push_back({one.when, &one, true, !is_read_last});
+  }
+  std::ranges::sort(order, {}, &Replayed::when);
+  return order;
+}
+
+/// Replays uses of a line, the read before the write. Victims went to memory before the launch.
+void use(L2& l2, std::uint32_t line, const Replayed& replayed) {
   const auto discard = [](std::uint32_t, unsigned, unsigned) {};
+  const UsedLine& used = *replayed.line;
   const unsigned written = Coalesced::Line{0, {used.written[0], used.written[1]}}.sectors();
   l2.with_lines([&](auto& lines) {
     const auto request = [&](L2Kind kind, unsigned sectors, const ByteMask* bytes) {
@@ -62,9 +85,13 @@ void use(L2& l2, std::uint32_t line, const UsedLine& used) {
         l2.request<PlainInstructions, L2Form::any>(lines, kind, lines.set_of(0, line), line, sectors, bytes,
                                                    discard);
     };
-    request(L2Kind::load, used.read, nullptr);
-    request(L2Kind::store, written, &used.written);
+    if (replayed.reads)
+      request(L2Kind::load, used.read, nullptr);
+    if (replayed.writes)
+      request(L2Kind::store, written, &used.written);
   });
+  if (used.is_evicted_first && replayed.when == used.when)
+    l2.evict_first(line);
 }
 
 } // namespace
@@ -100,8 +127,8 @@ L2Before l2_before(const MemoryHistory& history, const Snapshot& snapshot, const
     before.l2.push_back(partitions == 1 ? L2(gpu, snapshot.set_aside)
                                         : L2::partition_of(gpu, snapshot.set_aside));
   const auto home_of = [&](std::uint32_t line) -> L2& { return before.l2[home_partition(line, partitions)]; };
-  for (const UsedLine& one : used)
-    if (const std::uint32_t line = pages.number_of(one.line); part == nullptr || part->keeps(line))
+  for (const Replayed& one : in_order(used))
+    if (const std::uint32_t line = pages.number_of(one.line->line); part == nullptr || part->keeps(line))
       use(home_of(line), line, one);
   for (const UsedLine& one : used) {
     const std::uint32_t line = pages.number_of(one.line);

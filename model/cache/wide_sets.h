@@ -54,6 +54,20 @@ public:
     return found.any() ? &set.entries[found.first()].state : nullptr;
   }
 
+  /// Makes the line, if it is cached, the first that a new one replaces once all ways are in use.
+  void make_oldest(std::uint32_t number, std::uint32_t line) const {
+    Set& set = at(number);
+    const WayBits<way_capacity> found = find<PlainInstructions>(set, line);
+    if (!found.any())
+      return;
+    const unsigned last = last_age_;
+    unsigned unused = 0; // they are the oldest
+    for (unsigned other = 0; other < way_capacity; ++other)
+      unused += set.entries[other].line == no_line;
+    unused -= way_capacity - 1 - last; // those that the set does not have
+    model::make_oldest(set.ages, found.first(), last - unused);
+  }
+
   void prefetch(std::uint32_t number) const {
     const auto* set = reinterpret_cast<const std::byte*>(&at(number));
     for (std::size_t at = 0; at < offsetof(Set, entries); at += 64)

@@ -68,6 +68,10 @@ Execution execution_of(const sass::Instruction& instruction, const ExecutionPipe
   case ExecutionUnit::integer: return {integer};
   case ExecutionUnit::multiply_add: return {of.multiply_add_in_fp32 ? fp32 : multiply_add, 1, traits.passes};
   case ExecutionUnit::special_function: return {special_function, of.special_function_cycles};
+  case ExecutionUnit::wide_conversion:
+    // The programming guide has the smaller of the two rates for each compute capability from 3.5 on.
+    return of.fp64 < of.special_function ? Execution{fp64, of.fp64_cycles}
+                                         : Execution{special_function, of.special_function_cycles};
   case ExecutionUnit::special_register: return {control, of.special_function_cycles};
   case ExecutionUnit::tensor: return {tensor, of.special_function_cycles};
   case ExecutionUnit::shuffle: return {exchange, figures.shared};

@@ -22,6 +22,7 @@ bool is_of_body(sass::InstructionClass kind) {
   case sass::ExecutionUnit::fp16:
   case sass::ExecutionUnit::fp64:
   case sass::ExecutionUnit::special_function:
+  case sass::ExecutionUnit::wide_conversion:
   case sass::ExecutionUnit::tensor:
   case sass::ExecutionUnit::shuffle: return true;
   default: return false;

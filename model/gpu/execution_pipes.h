@@ -43,8 +43,8 @@ inline constexpr ExecutionPipe execution_pipes[] = {
     {"multiply_add", InstructionKind::multiply_add, Resource::integer_pipe, "integer products",
      &ExecutionPipes::multiply_add},
     {"special_function", InstructionKind::special_function, Resource::special_function_pipe,
-     "special functions and conversions", &ExecutionPipes::special_function,
-     &ExecutionPipes::special_function_cycles},
+     "special functions and conversions (those of 64 bits where fp64 is no slower)",
+     &ExecutionPipes::special_function, &ExecutionPipes::special_function_cycles},
     {"tensor", InstructionKind::tensor, Resource::tensor_pipe, "matrix products", nullptr,
      &ExecutionPipes::special_function_cycles, &ExecutionPipes::tensor_cycles},
 };

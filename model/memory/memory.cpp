@@ -185,6 +185,8 @@ Memory::look_up(const AnyL2& l2, Cycle now, const MemoryRequest& request, unsign
           read_memory(victim, filled, now);
         until.and_also({write_memory(victim, dirty, now, MemoryUse::write_back), Level::dram});
       });
+  if (snapshot_.sites[request.site].is_evicted_first) [[unlikely]]
+    l2_[at].l2.evict_first(request.line);
   if (observer_ != nullptr) {
     // A load that misses in a partition to which the line does not belong looks it up in the other one.
     const bool is_load = request.kind == L2Kind::load;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <unordered_set>
 
 namespace warplens::model {
 namespace {
@@ -73,6 +74,10 @@ Expected<void> MemoryHistory::add_launch(const trace::AccessSource& trace, const
     return {};
   }
   ++launches_;
+  std::unordered_set<std::uint64_t> evicted_first;
+  for (const Site& site : trace.sites())
+    if (is_evicted_first(site.cache_operator))
+      evicted_first.insert(site.id);
   return trace.for_each_access(launch.id, [&](std::uint64_t, std::uint32_t, const trace::WarpAccess& access) {
     if (access.space == Space::shared || !is_access(access.kind) || !has_possible_width(access))
       return;
@@ -80,16 +85,15 @@ Expected<void> MemoryHistory::add_launch(const trace::AccessSource& trace, const
     for (unsigned i = 0; i < touched.count; ++i) {
       const ByteMask bytes{touched.lines[i].bytes[0], touched.lines[i].bytes[1]};
       const unsigned sectors = touched.lines[i].sectors();
-      switch (access.kind) {
-      case AccessKind::load: add({touched.lines[i].line, sectors, {}}); break;
-      case AccessKind::store: add({touched.lines[i].line, 0, bytes}); break;
-      case AccessKind::update: add({touched.lines[i].line, sectors, bytes}); break;
-      case AccessKind::atomic:
-        add({touched.lines[i].line, sectors, bytes_of(sectors)}); // the L2 writes whole sectors
-        break;
-      case AccessKind::barrier:
-      case AccessKind::mark: break;
-      }
+      UsedLine used{.line = touched.lines[i].line};
+      used.is_evicted_first = !evicted_first.empty() && evicted_first.contains(access.site);
+      if (access.kind != AccessKind::store)
+        used.read = sectors;
+      if (access.kind == AccessKind::atomic)
+        used.written = bytes_of(sectors); // the L2 writes whole sectors
+      else if (access.kind != AccessKind::load)
+        used.written = bytes;
+      add(used);
     }
   });
 }
@@ -134,9 +138,12 @@ void MemoryHistory::add(const UsedLine& used) {
   Use& use = groups_[used.line / lines_per_group][used.line % lines_per_group];
   lines_ += use.when == 0;
   use.when = ++now_;
+  use.is_evicted_first = used.is_evicted_first;
   use.read = (use.read | used.read) & whole_line;
   const unsigned before = use.written, sectors = sectors_of(used.written);
   use.written = (before | sectors) & whole_line;
+  if (sectors != 0)
+    use.written_when = now_;
   if (!contains(used.written, bytes_of(sectors)) || parts_.contains(used.line)) {
     const auto part = parts_.try_emplace(used.line, bytes_of(before)).first;
     part->second[0] |= used.written[0];
@@ -195,7 +202,8 @@ std::vector<UsedLine> MemoryHistory::latest(std::uint64_t lines) const {
       const std::uint64_t line = number * lines_per_group + i;
       const auto part = parts_.find(line);
       latest.push_back({line, unsigned(use.read),
-                        part == parts_.end() ? bytes_of(unsigned(use.written)) : part->second, use.when});
+                        part == parts_.end() ? bytes_of(unsigned(use.written)) : part->second, use.when,
+                        use.written_when, use.is_evicted_first != 0});
     }
   std::ranges::sort(latest, {}, &UsedLine::when);
   return latest;

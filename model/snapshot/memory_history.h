@@ -19,7 +19,9 @@ struct UsedLine {
   std::uint64_t line = 0; ///< address / 128
   unsigned read = 0;      ///< sectors, one bit each
   ByteMask written{};
-  std::uint64_t when = 0; ///< ordinal of the last use
+  std::uint64_t when = 0;         ///< ordinal of the last use
+  std::uint64_t written_when = 0; ///< of the last use that wrote; 0: none did
+  bool is_evicted_first = false;  ///< as the last use asked for
 };
 
 /// Keeps the lines that were used last. Its memory is bounded by the number of lines.
@@ -46,8 +48,10 @@ private:
   /// The lines in an element of the map: neighbouring lines are mostly used together.
   static constexpr unsigned lines_per_group = 16;
   struct Use {
-    std::uint64_t when : 56 = 0; ///< 0: never
+    std::uint64_t when : 55 = 0; ///< 0: never
+    std::uint64_t is_evicted_first : 1 = false;
     std::uint64_t read : 4 = 0, written : 4 = 0;
+    std::uint64_t written_when = 0;
   };
   using Group = std::array<Use, lines_per_group>;
 

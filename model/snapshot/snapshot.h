@@ -113,9 +113,10 @@ struct SiteSummary {
   std::uint64_t constant_requests = 0;                ///< to the constant cache, one for each address
   std::uint64_t sectors = 0, bytes_used = 0;          ///< not shared memory
   std::uint64_t bank_wavefronts = 0, min_bank_wavefronts = 0;
-  bool adds_floats = false; ///< it is an atomic of floating-point numbers
-  LanePatternCounts lanes;  ///< not of local memory and textures, of which the layout hides it
-  TypicalRequest typical;   ///< likewise, and not of constant memory
+  bool adds_floats = false;      ///< it is an atomic of floating-point numbers
+  bool is_evicted_first = false; ///< its lines, from the L2
+  LanePatternCounts lanes;       ///< not of local memory and textures, of which the layout hides it
+  TypicalRequest typical;        ///< likewise, and not of constant memory
   std::uint64_t l1_lines = 0, l1_sectors = 0; ///< that its loads look up in the L1; finalize() sets them
 };
 

@@ -202,6 +202,7 @@ Snapshot SnapshotBuilder::finish(bool all_seen) && {
     snapshot.sites.push_back(summary);
     snapshot.sites.back().lanes = patterns_[summary.site].counts();
     snapshot.sites.back().typical = typical_[summary.site].result();
+    snapshot.sites.back().is_evicted_first = is_evicted_first(sites_[summary.site].cache_operator);
     snapshot.warp_accesses += summary.executions - summary.barriers;
     snapshot.has_barriers |= summary.barriers != 0;
     snapshot.reads_constants |= summary.constant != 0;

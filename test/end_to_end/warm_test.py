@@ -67,5 +67,19 @@ class Warm(unittest.TestCase):
                          [["0", "written"], ["2", "unseen"], ["3", "unseen"], ["3", "written"]])
 
 
+class Windows(unittest.TestCase):
+    def test_windows_of_streams_and_of_launches_are_in_the_trace(self):
+        with tempfile.TemporaryDirectory() as folder:
+            trace = pathlib.Path(folder) / "t.wlt"
+            profile = Profile(KERNELS / "windows.cu", "--gpu", "a100", "--trials", "2", "--trace", trace)
+            self.assertEqual(profile.stdout.splitlines()[-1], "right")
+            dumped = warplens("trace", "dump", trace).stdout.splitlines()
+        launches = [base_name(line.split()[2]) for line in dumped if line.startswith("launch ")]
+        windows = [line.split() for line in dumped if line.startswith("window ")]
+        self.assertEqual([launches[int(window[1])].split("(")[0] for window in windows], ["by_stream", "by_launch"])
+        for window in windows:
+            self.assertEqual(" ".join(window[3:]), "16384 bytes, of which a share of 0.5 persists in 1048576 bytes of the L2")
+
+
 if __name__ == "__main__":
     warplens_tool.main()

@@ -372,6 +372,34 @@ TEST_CASE("Pipes are busy with the code's instructions, the constant cache with 
   CHECK(trial.time.busy[std::size_t(Resource::fp64_pipe)] == 0);
 }
 
+TEST_CASE("Conversions from and to 64 bits take the pipe of special functions, or a slower one of double "
+          "precision") {
+  const std::uint32_t times = 40;
+  for (const char* name : {"a100", "rtx4090"}) {
+    INFO(name);
+    const model::Gpu gpu = *model::load_gpu(name, WARPLENS_GPU_FOLDER);
+    model::Access access;
+    access.starts_bulk = true;
+    access.passes = access.transactions = 1;
+    model::Snapshot snapshot =
+        repeated(gpu.sms, times, access, [](std::uint32_t) { return model::Transaction{7, 1, 0}; });
+    sass::Instruction conversion;
+    conversion.kind = sass::InstructionClass::wide_conversion;
+    model::Code code = made_code({{{load(), conversion, conversion}, {}}}, {0});
+    code.paths.push_back({std::vector<std::uint32_t>(times, 0), std::vector<std::uint8_t>(times, 1)});
+    snapshot.code = std::make_shared<const model::Code>(std::move(code));
+    const model::TrialCounts trial =
+        model::run_clocked_trial(snapshot, gpu, {1, 8, 128 * 1024, "warps"}, model::Random(1, 0, 0));
+    const double warps = double(snapshot.warps.size()) / gpu.sms;
+    const bool by_fp64 = gpu.pipes->fp64 < gpu.pipes->special_function;
+    CHECK(by_fp64 == (gpu.pipes->fp64 == 2));
+    const double rate = by_fp64 ? 2 : 16;
+    CHECK(trial.time.busy[std::size_t(by_fp64 ? Resource::fp64_pipe : Resource::special_function_pipe)] ==
+          warps * times * 2 * 32 / rate);
+    CHECK(trial.time.busy[std::size_t(by_fp64 ? Resource::special_function_pipe : Resource::fp64_pipe)] == 0);
+  }
+}
+
 TEST_CASE("A launch takes as long by a snapshot of a block as by one of several waves") {
   const model::Gpu gpu = *model::load_gpu("a100", WARPLENS_GPU_FOLDER);
   const model::Occupancy occupancy{8, 64, 128 * 1024, "warps"};

@@ -21,13 +21,15 @@ namespace {
 /// A program's steps, written to a trace.
 class Program {
 public:
-  Program() : writer_(*trace::Writer::create(folder_.path() / "t", {"program", "cpu", "device"})) {
+  explicit Program(CacheOperator of_loads = CacheOperator::none)
+      : writer_(*trace::Writer::create(folder_.path() / "t", {"program", "cpu", "device"})) {
     std::vector<Site> sites(4);
     for (unsigned kind = 0; kind < 4; ++kind) {
       sites[kind].id = kind;
       sites[kind].kind = AccessKind(kind);
       sites[kind].line = sites[kind].column = 1 + kind;
     }
+    sites[0].cache_operator = of_loads;
     REQUIRE(writer_.add_sites(sites));
   }
 
@@ -49,6 +51,7 @@ public:
   /// Adds a launch in which each access has a block of one warp. `end` may state what is missing of it.
   void launches(const std::vector<One>& accesses, trace::LaunchEnd end = {}) {
     trace::Launch launch;
+    launch.window = window;
     launch.id = launches_++;
     launch.kernel = launch.symbol = fmt::format("k{}", launch.id);
     launch.block.x = 32;
@@ -87,6 +90,8 @@ public:
     REQUIRE(writer_.finish({}));
     return *trace::Reader::open(folder_.path() / "t");
   }
+
+  std::optional<trace::AccessWindow> window; ///< of the launches to come
 
 private:
   TemporaryDirectory folder_ = std::move(*TemporaryDirectory::create());
@@ -362,6 +367,55 @@ TEST_CASE("What was written before the launch goes to memory when the launch evi
   }
   CHECK(*modelled(dirty.ended(), gpu("v100"))[0].totals.dram_write_bytes == mib);
   CHECK(*modelled(clean.ended(), gpu("v100"))[0].totals.dram_write_bytes == 0);
+}
+
+TEST_CASE("What was written, evicted and read again before the launch is not written once more") {
+  // 8 MiB are more than the L2 holds, 6 MiB, and less than what the history keeps.
+  Program filled, used_between;
+  filled.copies(MemoryUse::Kind::written, base, 8 * mib);
+  filled.streams(AccessKind::load, base, 8 * mib);
+  filled.streams(AccessKind::load, base + 64 * mib, 16 * mib);
+  const auto reread = modelled(filled.ended(), gpu("v100"));
+  CHECK(*reread[0].totals.dram_write_bytes > 5 * mib);
+  CHECK(*reread[1].totals.dram_write_bytes == 0);
+
+  used_between.copies(MemoryUse::Kind::written, base, mib);
+  used_between.streams(AccessKind::load, base + 64 * mib, 10 * mib);
+  used_between.streams(AccessKind::load, base, mib);
+  used_between.streams(AccessKind::load, base + 128 * mib, 16 * mib);
+  CHECK(*modelled(used_between.ended(), gpu("v100"))[2].totals.dram_write_bytes == 0);
+}
+
+TEST_CASE(
+    "Lines of a launch's access policy window stay in what the program set aside, where a GPU has that") {
+  const auto hits = [](const char* name, std::uint64_t set_aside) {
+    Program program;
+    if (set_aside != 0)
+      program.window = trace::AccessWindow{base, base + mib, 1, set_aside};
+    program.copies(MemoryUse::Kind::written, base, mib);
+    program.streams(AccessKind::load, base + 64 * mib, 6 * mib);
+    program.streams(AccessKind::load, base, mib);
+    model::Gpu on = gpu(name);
+    on.l2_bytes = 4 * mib;
+    return l2_hits(modelled(program.ended(), on)[1]);
+  };
+  CHECK(hits("h100-sxm", 0) < 0.1);
+  CHECK(hits("h100-sxm", 2 * mib) > 0.9);
+  CHECK(hits("v100", 2 * mib) < 0.1);
+}
+
+TEST_CASE(
+    "Of an array of twice the L2 that is read again and again, loads that are evicted first leave a part") {
+  const auto hits = [](CacheOperator of_loads) {
+    Program program(of_loads);
+    for (int i = 0; i < 3; ++i)
+      program.streams(AccessKind::load, base, 8 * mib);
+    model::Gpu on = gpu("b200");
+    on.l2_bytes = 4 * mib;
+    return l2_hits(modelled(program.ended(), on)[2]);
+  };
+  CHECK(hits(CacheOperator::none) < 0.05);
+  CHECK(hits(CacheOperator::cs) > 0.3);
 }
 
 TEST_CASE("A sector that was written in part before the launch is fetched by a load of the rest") {

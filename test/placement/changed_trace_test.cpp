@@ -111,6 +111,15 @@ TEST_CASE("arrays are found by address, with their uses") {
   CHECK_FALSE(arrays.named("c"));
 }
 
+TEST_CASE("the elements of an array that a template accesses are as large as its accesses") {
+  MadeSource source(1, 32);
+  const std::uint64_t base = source.allocate(4096), load = source.site("x");
+  source.access(0, 0, load, [&](std::uint64_t lane) { return base + 8 * lane; }, 8);
+  CHECK(arrays_of(source)[0].element_bytes == 4);
+  source.site_of(load).in_template = true; // whose first instantiation has floats
+  CHECK(arrays_of(source)[0].element_bytes == 8);
+}
+
 TEST_CASE("names whose ranges overlap are one array, and others of one allocation are not") {
   MadeSource source(1, 32);
   const std::uint64_t pool = source.allocate(4096);

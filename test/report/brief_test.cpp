@@ -66,6 +66,24 @@ TEST_CASE("brief: where the launch itself takes most of the time, nothing binds"
   CHECK(kernel["reasons"].contains("headroom"));
 }
 
+TEST_CASE("brief: findings on the kernel and on its lines stand in the order of what they cost") {
+  Result result = test::sample_time();
+  KernelResult& kernel = result.kernels[0];
+  kernel.time->launch_us = 0.36 * kernel.time->microseconds.mean;
+  kernel.sites[3].site.space = Space::shared;
+  kernel.sites[3].bank_conflicts = 31;
+  const Json findings = brief_json(result)["kernels"][0]["findings"];
+  const auto place_of = [&](const std::string& text) {
+    for (std::size_t index = 0; index < findings.size(); ++index)
+      if (findings[index]["text"].get<std::string>().find(text) != std::string::npos)
+        return index;
+    return findings.size();
+  };
+  CHECK(place_of("bank conflicts: 31.0 extra passes") == 0);
+  CHECK(place_of("launch overhead") > 0);
+  CHECK(place_of("launch overhead") < findings.size());
+}
+
 TEST_CASE("brief: changes that were found to pay come first, with their gain") {
   const Json advice = {{"schema", "warplens-advice/1"},
                        {"kernels",

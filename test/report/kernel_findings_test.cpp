@@ -2,6 +2,7 @@
 #include "report/kernel_findings.h"
 #include "test/catch.h"
 #include "test/result/sample_result.h"
+#include "vocabulary/spilled_registers.h"
 
 #include <limits>
 
@@ -119,6 +120,7 @@ TEST_CASE("What was in the L2 before the launch is written once, however many bl
   const double all = headroom_of(kernel)->dram_write_bytes;
   kernel.totals.dram_write_bytes_before = *kernel.totals.dram_write_bytes;
   CHECK(headroom_of(kernel)->dram_write_bytes == Approx(all / 2));
+  CHECK(headroom_of(kernel)->dram_write_bytes_before == Approx(all / 2));
 }
 
 TEST_CASE("a launch at the roofline of bytes that it need not move has something to mend") {
@@ -134,6 +136,30 @@ TEST_CASE("a launch at the roofline of bytes that it need not move has something
   object.footprint_bytes = object.bytes_used = 20'000'000; // of which it reads 45 MB
   CHECK(contains(line(kernel, "roofline"),
                  "but what it reads of memory is 2.25 × of what it touches: see below"));
+  CHECK_FALSE(judge(*headroom_of(kernel), kernel).has_nothing_to_mend);
+  kernel.totals.dram_read_bytes = 20e6;
+  kernel.totals.dram_write_bytes = 60e6;
+  CHECK(contains(line(kernel, "roofline"),
+                 "but what it writes to memory is 3.00 × of what it touches: see below"));
+}
+
+TEST_CASE("a launch at the roofline of an L2 that misaligned accesses keep busy has something to mend") {
+  KernelResult kernel = kernel_at_roofline();
+  kernel.totals.dram_read_bytes = kernel.totals.dram_write_bytes = 0;
+  kernel.time->mean_busy[std::size_t(Resource::l2_slices)] = 0.95;
+  SiteResult& site = kernel.sites.emplace_back(test::site(1, 1, 1, "a[i + 4]", "a"));
+  site.site.kind = AccessKind::store;
+  site.executions = 10;
+  site.active_lanes = 32;
+  site.bytes_used = 1280;
+  site.sectors_per_request = 4;
+  site.l2_hit_rate = test::statistic(1, 0);
+  site.pattern = LanePattern{.regular = 1, .stride_bytes = 4};
+  site.time = test::site_time(100, 0.5, {});
+  CHECK(judge(*headroom_of(kernel), kernel).has_nothing_to_mend);
+  site.pattern->misaligned = 1;
+  site.pattern->offset_bytes = 16;
+  site.sectors_per_request = 5;
   CHECK_FALSE(judge(*headroom_of(kernel), kernel).has_nothing_to_mend);
 }
 
@@ -176,6 +202,36 @@ TEST_CASE("where threads wait for others the time is not known, which comes befo
   REQUIRE(findings_on(kernel)[0].rule == Rule::waiting_threads);
   CHECK(contains(all_of(kernel), "the time is not known: at scan.cu:12 threads may wait in a loop until "
                                  "others change flags, for how long the model does not know"));
+}
+
+TEST_CASE("what costs little stands last: spills at a fortieth of the time") {
+  KernelResult kernel = kernel_bound_by_latency();
+  kernel.time->launch_us = 0.4 * kernel.time->microseconds.mean;
+  kernel.occupancy.blocks_per_sm = 2;
+  kernel.occupancy.warps_per_sm = 16;
+  kernel.compiled->spill_store_bytes = kernel.compiled->spill_load_bytes = 40;
+  SiteResult& spilled = kernel.sites.emplace_back();
+  spilled.site.expression = spilled_registers;
+  spilled.site.space = Space::local;
+  spilled.time = test::site_time(100, 0.025, {});
+  const std::vector<Finding> findings = findings_on(kernel);
+  REQUIRE(findings.size() >= 3);
+  CHECK(findings.front().rule == Rule::few_warps);
+  CHECK(findings.back().rule == Rule::spills);
+  CHECK(findings.back().cost == Approx(0.025));
+}
+
+TEST_CASE("blocks of which a further one does not fit an SM: smaller ones would fill it") {
+  KernelResult kernel = kernel_bound_by_latency();
+  kernel.machine->sm.threads = 1536;
+  kernel.block = {1024, 1, 1};
+  kernel.occupancy.blocks_per_sm = 1;
+  kernel.occupancy.warps_per_sm = 32;
+  kernel.compiled->registers = 32;
+  CHECK(contains(all_of(kernel), "few warps: 32 of 48 on an SM, as no further block of 1,024 threads fits: "
+                                 "blocks of 512 threads would allow 48 warps\n"));
+  kernel.machine->sm.threads = 1024;
+  CHECK_FALSE(contains(all_of(kernel), "few warps"));
 }
 
 TEST_CASE("fewer blocks than SMs leave some idle, whatever else is few") {

@@ -317,6 +317,14 @@ TEST_CASE("lanes at one distance are strided, whatever was loaded for the value"
         "strided load, lanes 8 B apart: 8.00 sectors per request where 4.00 would do");
 }
 
+TEST_CASE("an update's stores pass the L1, whatever its loads find there") {
+  SiteResult site = with_stride(coalesced(0.97, 0), 1024, 32);
+  const KernelResult kernel = bound_by(std::nullopt, {site});
+  CHECK(findings_on(site, kernel).empty());
+  site.site.kind = AccessKind::update;
+  CHECK(findings_on(site, kernel).at(0).rule == Rule::strided);
+}
+
 TEST_CASE("several accesses to an array at the distance of small structs: an array of structs") {
   SiteResult x = with_stride(coalesced(0, 0), 32, 32), y = x, z = x;
   y.site.column = 2;
@@ -344,8 +352,13 @@ TEST_CASE("misaligned accesses say by how much, and whether the L1 makes up for 
   const std::string text =
       "misaligned: begins 4 B behind a sector's begin, 5.00 sectors per request where 4.00 would do";
   CHECK(findings_on(site, {}).at(0).text == text + "; L1 has the further ones, so they cost little");
+  CHECK_FALSE(is_waste(findings_on(site, {}).at(0)));
+  SiteResult update = site; // what it stores passes the L1
+  update.site.kind = AccessKind::update;
+  CHECK(findings_on(update, {}).at(0).text == text);
   site.l1_hit_rate = test::statistic(0, 0);
   CHECK(findings_on(site, {}).at(0).text == text);
+  CHECK(is_waste(findings_on(site, {}).at(0)));
   site.pattern->misaligned = 0.2;
   CHECK(findings_on(site, {}).at(0).rule != Rule::misaligned);
 }

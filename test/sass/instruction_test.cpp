@@ -99,9 +99,9 @@ TEST_CASE("tensor cores: registers by the matrices' shape") {
 }
 
 TEST_CASE("conversions: widths by the types") {
-  CHECK(summary(0x0000000600027312, 0x0301c00) == "I2F conversion R2:3 <- R6:7");     // I2F.F64.S64 R2, R6
-  CHECK(summary(0x0000000400047310, 0x0301000) == "F2F conversion R4 <- R4:5");       // F2F.F32.F64 R4, R4
-  CHECK(summary(0x00000000'00067805, 0x001ff00) == "CS2R special_register R6:7 <- "); // CS2R R6, SRZ
+  CHECK(summary(0x0000000600027312, 0x0301c00) == "I2F wide_conversion R2:3 <- R6:7"); // I2F.F64.S64 R2, R6
+  CHECK(summary(0x0000000400047310, 0x0301000) == "F2F wide_conversion R4 <- R4:5");   // F2F.F32.F64 R4, R4
+  CHECK(summary(0x00000000'00067805, 0x001ff00) == "CS2R special_register R6:7 <- ");  // CS2R R6, SRZ
 }
 
 TEST_CASE("the schedule and the guard") {

@@ -141,13 +141,13 @@ TEST_CASE("a file that is no trace is distinguished from a damaged or newer one"
         path.string() + " is not a Warplens trace: its first bytes are not a trace's");
   write_sample(path);
   FileBytes newer = file_bytes(path);
-  newer[8] = 14;
+  newer[8] = 15;
   write_file(path, newer);
-  CHECK(read_whole(path).error.find("has format version 14, this warplens reads up to 13") !=
+  CHECK(read_whole(path).error.find("has format version 15, this warplens reads up to 14") !=
         std::string::npos);
-  newer[8] = 12;
+  newer[8] = 13;
   write_file(path, newer);
-  CHECK(read_whole(path).error.find("has format version 12, this warplens reads 13: record it again") !=
+  CHECK(read_whole(path).error.find("has format version 13, this warplens reads 14: record it again") !=
         std::string::npos);
 }
 

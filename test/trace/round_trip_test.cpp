@@ -34,6 +34,7 @@ TEST_CASE("everything that is not an access is read back unchanged") {
                          {70, 75, 4000000000u, 1, 2, 3, 0, "_Z1kv", 0, {}}};
   launch.first_block = 1000;
   launch.blocks = 528;
+  launch.window = AccessWindow{0x7f00'0000'1000, 0x7f00'0080'1000, 0.625, 30u << 20};
   {
     Writer writer = good(Writer::create(path, sample_program()));
     good(writer.add_sites(std::vector{site, sample_site(1)}));
@@ -96,6 +97,7 @@ TEST_CASE("everything that is not an access is read back unchanged") {
   CHECK(read_launch.machine_code == launch.machine_code);
   CHECK(read_launch.first_block == launch.first_block);
   CHECK(read_launch.blocks == launch.blocks);
+  CHECK(read_launch.window == launch.window);
 
   const auto end = reader.end_of(0);
   REQUIRE(end);

@@ -6,11 +6,13 @@
 #include "runtime/cpu/cudart/device_properties.h"
 #include "runtime/cpu/cudart/error.h"
 #include "runtime/cpu/cudart/occupancy.h"
+#include "runtime/cpu/cudart/stream.h"
 #include "runtime/cpu/device/device_description.h"
 #include "runtime/cpu/device/registry.h"
 #include "runtime/cpu/device_library/device_io.h"
 #include "runtime/host/failed_kernels.h"
 
+#include <algorithm>
 #include <cstdio>
 
 using namespace warplens;
@@ -57,7 +59,8 @@ cudaError_t run_kernel(const KernelConfiguration& configuration, void** argument
   const LaunchResult result =
       launch(*kernel.record, to_dim3(configuration.grid), to_dim3(configuration.block),
              configuration.dynamic_shared_bytes, arguments, kernel.demangled.c_str(),
-             {configuration.cooperative, to_dim3(configuration.cluster), capability()}, kernel.machine_code);
+             {configuration.cooperative, to_dim3(configuration.cluster), capability(), configuration.window},
+             kernel.machine_code);
   if (result.status == LaunchStatus::ok)
     return cudaSuccess;
   if (result.status == LaunchStatus::no_memory) {
@@ -96,13 +99,30 @@ cudaError_t apply(const cudaLaunchAttribute& attribute, KernelConfiguration& con
 
 namespace {
 
+/// Returns the launch's window, its own or its stream's; none where nothing persists.
+std::optional<trace::AccessWindow> persisting_window(const LaunchAttributes& attributes,
+                                                     cudaStream_t stream) {
+  const auto own = attributes.find(cudaLaunchAttributeAccessPolicyWindow);
+  const cudaAccessPolicyWindow window =
+      own == attributes.end() ? window_of(stream) : own->second.accessPolicyWindow;
+  const auto begin = reinterpret_cast<std::uintptr_t>(window.base_ptr);
+  std::size_t set_aside = 0;
+  const bool is_possible = begin + window.num_bytes > begin; // not empty, nor beyond the last address
+  if (!is_possible || window.hitProp != cudaAccessPropertyPersisting || !(window.hitRatio > 0) ||
+      cudaDeviceGetLimit(&set_aside, cudaLimitPersistingL2CacheSize) != cudaSuccess || set_aside == 0)
+    return std::nullopt;
+  return trace::AccessWindow{begin, begin + window.num_bytes, std::min<double>(window.hitRatio, 1),
+                             set_aside};
+}
+
 /// Starts a launch; its attributes are stored if it becomes a node.
-cudaError_t start(const KernelConfiguration& configuration, void** arguments, cudaStream_t stream,
+cudaError_t start(KernelConfiguration configuration, void** arguments, cudaStream_t stream,
                   const LaunchAttributes& attributes = {}) {
   if (!find_kernel(configuration.function))
     return cudaErrorInvalidDeviceFunction;
   if (!is_stream(stream))
     return cudaErrorInvalidResourceHandle;
+  configuration.window = persisting_window(attributes, stream);
   const StreamState state = state_of(stream);
   if (state.error != cudaSuccess)
     return state.error;

@@ -4,6 +4,7 @@
 
 #include "runtime/abi/abi.h"
 #include "runtime/cpu/memory/allocation.h"
+#include "trace/records.h"
 
 #include <cuda_runtime_api.h>
 #include <map>
@@ -20,6 +21,7 @@ struct KernelConfiguration {
   std::size_t dynamic_shared_bytes = 0;
   bool cooperative = false;
   dim3 cluster{1, 1, 1}; ///< that the launch sets
+  std::optional<trace::AccessWindow> window = {};
 };
 
 /// Returns the error that the launch reports before it runs.

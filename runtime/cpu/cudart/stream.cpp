@@ -79,6 +79,15 @@ bool waits_for_legacy(cudaStream_t stream) {
   return exists(stream) && describe(stream).flags != cudaStreamNonBlocking;
 }
 
+cudaAccessPolicyWindow window_of(cudaStream_t stream) {
+  const std::lock_guard lock(mutex);
+  if (!exists(stream))
+    return {};
+  const auto& attributes = describe(stream).attributes;
+  const auto found = attributes.find(cudaLaunchAttributeAccessPolicyWindow);
+  return found == attributes.end() ? cudaAccessPolicyWindow{} : found->second.accessPolicyWindow;
+}
+
 } // namespace warplens::cpu
 
 using namespace warplens::cpu;

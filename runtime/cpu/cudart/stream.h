@@ -12,4 +12,8 @@ bool is_stream(cudaStream_t stream);
 /// Returns whether the stream and the legacy default stream wait for each other. Non-blocking streams do not.
 bool waits_for_legacy(cudaStream_t stream);
 
+/// Returns the access policy window that the stream's launches have, unless they have one of their own; one
+/// of no bytes: none.
+cudaAccessPolicyWindow window_of(cudaStream_t stream);
+
 } // namespace warplens::cpu

@@ -182,7 +182,8 @@ LaunchResult run_all_blocks(const KernelRecord& kernel, const trace::Dim3& grid_
                        .block = block_dim,
                        .static_shared_bytes = kernel.static_shared_bytes,
                        .dynamic_shared_bytes = grid.dynamic_shared_bytes,
-                       .machine_code = machine_code};
+                       .machine_code = machine_code,
+                       .window = features.window};
   for (const CheckName& check : check_names)
     if (checks_wanted().has(check.check) && !Checks(kernel.checks).has(check.check))
       end_program(demangled_name,

@@ -5,6 +5,7 @@
 #include "trace/records.h"
 
 #include <cstddef>
+#include <optional>
 #include <string>
 
 namespace warplens::cpu {
@@ -27,6 +28,7 @@ struct LaunchFeatures {
   bool cooperative = false;
   trace::Dim3 cluster{1, 1, 1}; ///< that the launch sets
   int capability = 0;           ///< of the GPU that the program sees
+  std::optional<trace::AccessWindow> window = {};
 };
 
 /// Runs all blocks to their end. The caller has checked the configuration (block of 1 to 1024 threads, no
