@@ -62,6 +62,17 @@ Expected<Move> parse_move(const std::string& text, const Arrays& arrays) {
       text);
 }
 
+/// Returns the figure times the scale, without its histogram.
+Statistic scaled(const Statistic& of, double scale) {
+  Statistic result{.mean = of.mean * scale,
+                   .std_deviation = of.std_deviation * scale,
+                   .ci95 = {of.ci95[0] * scale, of.ci95[1] * scale},
+                   .spread95 = {of.spread95[0] * scale, of.spread95[1] * scale}};
+  if (of.of_machine)
+    result.of_machine = *of.of_machine * scale;
+  return result;
+}
+
 } // namespace
 
 Experiment::Experiment(const trace::AccessSource& trace, std::uint32_t launch, const Arrays& arrays,
@@ -97,23 +108,28 @@ Expected<void> Experiment::model_sample() {
   // Others are modelled with the same blocks, whatever they would need.
   options_.snapshot_blocks = result->snapshot.blocks;
   sample_.shared_bytes = std::uint64_t{launch().static_shared_bytes} + launch().dynamic_shared_bytes;
-  if (estimates_.estimator != Estimator::model) {
-    TRY_LET(estimated, estimate(sample_, trace_, *result));
-    sample_estimate_ = *estimated;
+  TRY(estimate(sample_, trace_, *result));
+  if (estimates_.measured_us && sample_.microseconds) {
+    scale_ = *estimates_.measured_us / sample_.microseconds->mean;
+    sample_.microseconds = scaled(*sample_.microseconds, scale_);
   }
   sample_.result = std::move(*result);
-  if (estimates_.measured_us)
-    sample_.scale = *estimates_.measured_us / sample_.microseconds();
   return {};
 }
 
-Expected<double> Experiment::estimate(Candidate& candidate, const trace::AccessSource& source,
-                                      const KernelResult& result) const {
+Expected<void> Experiment::estimate(Candidate& candidate, const trace::AccessSource& source,
+                                    const KernelResult& result) const {
+  if (estimates_.estimator == Estimator::model) {
+    candidate.microseconds = scaled(result.time->microseconds, scale_);
+    return {};
+  }
   const Reading reading =
       estimates_.estimator == Estimator::paper_literal ? Reading::literal : Reading::corrected;
   TRY_LET(counts, count(source, source.launches()[launch_], result.snapshot.blocks, gpu_, reading));
-  if (estimates_.estimator == Estimator::porple)
-    return porple_estimate(*counts, result, gpu_);
+  if (estimates_.estimator == Estimator::porple) {
+    candidate.latency_cycles = porple_estimate(*counts, result, gpu_);
+    return {};
+  }
   // Without machine code only the accesses are known, and what computes their addresses.
   const KernelResult& sample = sample_.result ? *sample_.result : result;
   const double warps = std::max<double>(1, double(counts->warps));
@@ -121,7 +137,8 @@ Expected<double> Experiment::estimate(Candidate& candidate, const trace::AccessS
                                               : counts->requests() / warps * (1 + addressing_.global);
   candidate.paper = paper_estimate(*counts, result, gpu_, instructions, reading, estimates_.parts,
                                    estimates_.overlap ? &*estimates_.overlap : nullptr);
-  return candidate.paper->microseconds;
+  candidate.microseconds = scaled({.mean = candidate.paper->microseconds}, scale_);
+  return {};
 }
 
 Expected<Candidate> Experiment::model(std::vector<Move> moves, std::uint32_t trials) const {
@@ -203,13 +220,15 @@ Expected<void> Experiment::compare(Candidate& candidate, const trace::AccessSour
   if (!change)
     return fail("{} has no times to compare", text_of(candidate.moves, arrays_));
   candidate.change = *change;
-  candidate.scale = sample_.scale;
-  if (estimates_.estimator != Estimator::model) {
-    TRY_LET(estimated, estimate(candidate, source, result));
-    candidate.change = {*estimated / sample_estimate_ - 1, 0};
-  }
+  TRY(estimate(candidate, source, result));
+  if (estimates_.estimator != Estimator::model)
+    candidate.change = {figure_of(candidate) / figure_of(sample_) - 1, 0};
   candidate.result = std::move(result);
   return {};
+}
+
+double figure_of(const Candidate& candidate) {
+  return candidate.latency_cycles ? *candidate.latency_cycles : candidate.microseconds->mean;
 }
 
 std::string note_on_waits(const Experiment& experiment) {

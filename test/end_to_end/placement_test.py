@@ -1,5 +1,6 @@
 """Tests `warplens placement` and `warplens advise` through the whole tool."""
 
+import csv
 import json
 import pathlib
 import tempfile
@@ -67,6 +68,56 @@ class Placement(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertTrue(done.stdout.startswith(begin), done.stdout[:100])
             self.assertIn("scattered", done.stdout)
+
+    def figures_in_each_format(self, *options):
+        """Returns the header of the text and its rows' figures, JSON's report and the CSV's rows, of six_arrays on an A100."""
+        arguments = ("placement", self.trace, "--kernel", "six_arrays", "--gpu", "a100", "--move", "left:texture", "--quiet", "--trials", "2", *options)
+        text, rows, json_text = (warplens(*arguments, "--format", format) for format in ("text", "csv", "json"))
+        for done in (text, rows, json_text):
+            self.assertEqual(done.returncode, 0, done.stderr)
+        report = json.loads(json_text.stdout)
+        jsonschema.validate(report, json.loads((PROJECT / "docs/schemas/placement.json").read_text()))
+        return text.stdout, report["kernels"][0], list(csv.DictReader(rows.stdout.splitlines()))
+
+    def test_one_figure_in_all_formats(self):
+        for options in (("--measured-ns", "100000"), ("--time", "paper", "--measured-ns", "100000"), ("--time", "paper"), ("--time", "model")):
+            text, kernel, rows = self.figures_in_each_format(*options)
+            sample, moved = kernel["sample"]["time_ns"]["mean"], kernel["candidates"][0]["time_ns"]["mean"]
+            if "--measured-ns" in options:
+                self.assertAlmostEqual(sample, 100000, delta=1)
+                self.assertIn("a100  100 µs as is", text)
+            self.assertAlmostEqual(float(rows[0]["microseconds"]) * 1000, sample, delta=1)
+            self.assertAlmostEqual(float(rows[1]["microseconds"]) * 1000, moved, delta=1)
+            self.assertIn(f"{moved / 1000:.3g}", text)
+            change = kernel["candidates"][0]["delta"]
+            if "paper" in options:
+                self.assertAlmostEqual(change["share"], moved / sample - 1, places=6)
+                self.assertEqual(set(kernel["sample"]["time_ns"]), {"mean"})
+                self.assertNotIn("±", text)
+            else:
+                self.assertIn("half_width", change)
+
+    def test_porple_has_no_time(self):
+        text, kernel, rows = self.figures_in_each_format("--time", "porple")
+        self.assertNotIn("µs", text)
+        self.assertNotIn("time_ns", kernel["sample"])
+        self.assertEqual(rows[0]["microseconds"], "")
+        latencies = kernel["sample"]["latency_cycles"], kernel["candidates"][0]["latency_cycles"]
+        self.assertAlmostEqual(kernel["candidates"][0]["delta"]["share"], latencies[1] / latencies[0] - 1, places=6)
+
+    def test_measured_times_that_are_none(self):
+        of_one = ("placement", self.trace, "--kernel", "six_arrays", "--gpu", "a100", "--quiet")
+        for value in ("nan", "inf", "1e300", "-5", "0", "1e-300", "12x"):
+            done = warplens(*of_one, f"--measured-ns={value}")
+            self.assertEqual(done.returncode, 2, value)
+            self.assertIn("is not a time from 1 to 1e12 ns", done.stderr)
+        for options, words in ((("--measured-ns", "5000", "--time", "porple"), "only ranks"), (("--without", "queue"), "--time paper")):
+            done = warplens(*of_one, *options)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(words, done.stderr)
+        done = warplens("placement", self.trace, "--gpu", "a100", "--quiet", "--measured-ns", "5000")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("2 launches on 1 GPUs", done.stderr)
 
     def test_advice_with_a_patch_that_keeps_its_word(self):
         report = json_of(self, "advise", SOURCE, "--backend", "cpu", "--kernel", "columns", "--gpu", "a100")
