@@ -1,6 +1,7 @@
 #include "placement/experiment.h"
 
 #include "placement/change/launch_change.h"
+#include "placement/not_measured.h"
 #include "report/kernel_findings.h"
 #include "result/no_time.h"
 #include "trace/machine_code.h"
@@ -148,6 +149,7 @@ Expected<Candidate> Experiment::model(std::vector<Move> moves, std::uint32_t tri
     return model_launch(std::move(candidate), trials);
   const ChangedTrace changed(trace_, arrays_, gpu_, addressing_, {launch_, candidate.moves});
   candidate.refusals = changed.refusals();
+  candidate.not_measured = not_measured(candidate.moves, arrays_, gpu_);
   candidate.shared_bytes = std::uint64_t{changed.changed_launch().static_shared_bytes} +
                            changed.changed_launch().dynamic_shared_bytes;
   candidate.persisting = changed.persisting();

@@ -37,7 +37,8 @@ struct Candidate {
   std::optional<PaperEstimate> paper;   ///< where the estimator is the paper's
   std::optional<double> latency_cycles; ///< where it is PORPLE's: of a warp
   TimeChange change; ///< of the launch's time, or of these cycles, against the placement of the trace
-  std::uint64_t shared_bytes = 0; ///< of a block
+  std::vector<std::string> not_measured; ///< memories that it depends on: placement/not_measured.h
+  std::uint64_t shared_bytes = 0;        ///< of a block
   std::optional<trace::PersistingWindow> persisting;
 
   bool is_legal() const { return refusals.empty(); }

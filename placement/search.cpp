@@ -192,10 +192,29 @@ double legal_placements(const Experiment& experiment, const std::vector<Candidat
   return all;
 }
 
+double change_of(const Candidate& candidate) {
+  return candidate.change.share;
+}
+
+/// Brings `count` of the best candidates of either kind to the front, the others behind them, the fastest
+/// first; returns how many are at the front.
+std::size_t bring_best_to_front(std::vector<Candidate>& candidates, std::size_t count) {
+  rank(candidates);
+  const auto others =
+      std::ranges::find_if(candidates, [](const Candidate& one) { return !one.not_measured.empty(); });
+  const auto known = std::min(std::ptrdiff_t(count), others - candidates.begin());
+  const auto unknown = std::min(std::ptrdiff_t(count), candidates.end() - others);
+  std::rotate(candidates.begin() + known, others, others + unknown);
+  std::ranges::stable_sort(candidates.begin() + known + unknown, candidates.end(), {}, change_of);
+  return std::size_t(known + unknown);
+}
+
 } // namespace
 
-void rank(std::vector<Candidate>& candidates) {
-  std::ranges::stable_sort(candidates, {}, [](const Candidate& one) { return one.change.share; });
+void rank(std::span<Candidate> candidates) {
+  std::ranges::stable_sort(candidates, {}, [](const Candidate& one) {
+    return std::pair(!one.not_measured.empty(), one.change.share);
+  });
 }
 
 Expected<SearchResult> try_each_move(const Experiment& experiment) {
@@ -226,17 +245,15 @@ Expected<SearchResult> search(const Experiment& experiment, const SearchOptions&
   for (Leaf& leaf : std::move(walk).leaves())
     together.push_back(std::move(leaf.moves));
   TRY(model_into(result, experiment, std::move(together), quick)); // together they may need too much memory
-  rank(result.candidates);
   const bool refines = quick < experiment.trials();
-  const std::size_t refined = result.refined =
-      refines ? std::min(options.refined, result.candidates.size()) : result.candidates.size();
+  result.refined =
+      bring_best_to_front(result.candidates, refines ? options.refined : result.candidates.size());
   std::vector<std::vector<Move>> best;
-  for (std::size_t i = 0; refines && i < refined; ++i)
+  for (std::size_t i = 0; refines && i < result.refined; ++i)
     best.push_back(result.candidates[i].moves);
   TRY_LET(again, experiment.model_each(std::move(best), experiment.trials()));
   std::ranges::move(*again, result.candidates.begin());
-  std::ranges::stable_sort(result.candidates.begin(), result.candidates.begin() + std::ptrdiff_t(refined), {},
-                           [](const Candidate& one) { return one.change.share; });
+  rank(std::span(result.candidates).first(result.refined));
   return result;
 }
 

@@ -1,7 +1,10 @@
 #include "placement/print/estimate_text.h"
 
+#include "report/accuracy_text.h"
 #include "report/figures.h"
 #include "report/resource_text.h"
+
+#include <fmt/ranges.h>
 
 namespace warplens::placement {
 
@@ -30,6 +33,16 @@ std::string deciding_parts(const Candidate& candidate, const Experiment& experim
   const TimeParts& cycles = candidate.paper->cycles;
   return fmt::format("cycles: {:.0f} of computation and {:.0f} of memory, {:.0f} of them at once",
                      cycles.computation, cycles.memory, cycles.overlap);
+}
+
+std::string doubt_text(const Candidate& candidate) {
+  return candidate.not_measured.empty()
+             ? ""
+             : fmt::format("no measured kernel has {}", fmt::join(candidate.not_measured, " or "));
+}
+
+std::string accuracy_of_model(const Experiment& experiment) {
+  return report::accuracy_text(experiment.gpu().accuracy, experiment.gpu().id);
 }
 
 std::string origin_of_figures(const Experiment& experiment) {

@@ -20,6 +20,12 @@ std::string change_text(const Candidate& candidate, const Experiment& experiment
 /// does.
 std::string deciding_parts(const Candidate& candidate, const Experiment& experiment);
 
+/// Returns what is not known of a placement: "no measured kernel has textures"; empty: nothing is.
+std::string doubt_text(const Candidate& candidate);
+
+/// Returns how far off the model of the GPU was, and what was not measured, as reports of `profile` say it.
+std::string accuracy_of_model(const Experiment& experiment);
+
 /// Returns where the figures are from: "modelled, scaled to the measured time".
 std::string origin_of_figures(const Experiment& experiment);
 

@@ -1,3 +1,4 @@
+#include "placement/print/estimate_text.h"
 #include "placement/print/placement_report.h"
 #include "report/resource_text.h"
 
@@ -62,6 +63,7 @@ Json to_json(const Candidate& candidate, const Experiment& experiment) {
   json["legal"] = candidate.is_legal();
   json["reasons"] = to_json(candidate.refusals, experiment.arrays());
   json["shared_bytes"] = candidate.shared_bytes;
+  json["not_measured"] = candidate.not_measured;
   if (candidate.persisting)
     json["persisting"] = {{"set_aside", candidate.persisting->set_aside},
                           {"hit_ratio", candidate.persisting->hit_ratio}};
@@ -115,6 +117,7 @@ nlohmann::ordered_json to_json(const PlacementReport& report) {
   for (const KernelPlacements& kernel : report.kernels) {
     const Experiment& experiment = *kernel.experiment;
     Json one{{"kernel", experiment.sample().result->name}, {"gpu", experiment.gpu().id}};
+    one["accuracy"] = accuracy_of_model(experiment);
     one["sample"] = to_json(experiment.sample(), experiment);
     one["arrays"] = Json::array();
     for (const Array& array : experiment.arrays().all())

@@ -22,6 +22,7 @@ table{border-collapse:collapse;margin:.5rem 0 1.5rem}
 th,td{border:1px solid #8886;padding:.35rem .6rem;text-align:right;vertical-align:top}
 th{text-align:left;font-weight:600}
 td.refused{background:repeating-linear-gradient(45deg,#8883 0 4px,#0000 4px 8px);text-align:left;max-width:14rem;font-size:12px;overflow-wrap:anywhere}
+td.doubted{border:2px dashed #888}
 td.here{font-weight:600}
 td.none{color:#888}
 small{color:#888}
@@ -93,6 +94,16 @@ std::string comparison(const Candidate& before, const Candidate& after) {
   return "<table><tr><th><th>as is<th>moved" + rows + "</table>";
 }
 
+/// Returns the attributes of a cell whose figure was held against nothing.
+std::string doubt_class(const Candidate& candidate) {
+  const std::string doubt = doubt_text(candidate);
+  return doubt.empty() ? "" : fmt::format(" class=doubted title=\"{}\"", escaped(doubt));
+}
+
+std::string_view doubt_mark(const Candidate& candidate) {
+  return candidate.not_measured.empty() ? "" : "? ";
+}
+
 std::string cell(const KernelPlacements& kernel, std::uint32_t array, PlacementSpace place) {
   const Experiment& experiment = *kernel.experiment;
   if (place_of(experiment.arrays()[array]) == place)
@@ -102,9 +113,9 @@ std::string cell(const KernelPlacements& kernel, std::uint32_t array, PlacementS
   };
   if (const auto found = std::ranges::find_if(kernel.found.candidates, is_it);
       found != kernel.found.candidates.end())
-    return fmt::format("<td style=\"background:{}\"><details><summary>{}</summary>{}</details>",
-                       colour_of(found->change), change_text(*found, experiment),
-                       comparison(experiment.sample(), *found));
+    return fmt::format("<td{} style=\"background:{}\"><details><summary>{}{}</summary>{}</details>",
+                       doubt_class(*found), colour_of(found->change), doubt_mark(*found),
+                       change_text(*found, experiment), comparison(experiment.sample(), *found));
   if (const auto found = std::ranges::find_if(kernel.found.refused, is_it);
       found != kernel.found.refused.end())
     return "<td class=refused>" + escaped(text_of(found->refusals.front().reasons));
@@ -115,17 +126,19 @@ std::string cell(const KernelPlacements& kernel, std::uint32_t array, PlacementS
 
 std::string print_page(const PlacementReport& report) {
   std::string page = head;
-  page +=
-      fmt::format("<p>{}. Changes of each launch's figure when one array moves. Hatched: refused, with the "
-                  "line that forbids it. Click a change for what it does.</p>\n",
-                  escaped(report.program));
+  page += fmt::format(
+      "<p>{}. Changes of each launch's figure when one array moves. Hatched: refused, with the "
+      "line that forbids it. Dashed, with a question mark: no measured kernel of the GPU has such a "
+      "memory. Click a change for what it does.</p>\n",
+      escaped(report.program));
   for (const KernelPlacements& kernel : report.kernels) {
     const Experiment& experiment = *kernel.experiment;
     const std::string parts = deciding_parts(experiment.sample(), experiment);
-    page +=
-        fmt::format("<h2>{} <small>on {}, {} as is ({}{}{})</small></h2>\n<table><tr><th>array",
-                    escaped(experiment.sample().result->name), escaped(experiment.gpu().id),
-                    sample_text(experiment), origin_of_figures(experiment), parts.empty() ? "" : "; ", parts);
+    page += fmt::format(
+        "<h2>{} <small>on {}, {} as is ({}{}{})</small></h2>\n<p>Accuracy: {}.</p>\n<table><tr><th>array",
+        escaped(experiment.sample().result->name), escaped(experiment.gpu().id), sample_text(experiment),
+        origin_of_figures(experiment), parts.empty() ? "" : "; ", parts,
+        escaped(accuracy_of_model(experiment)));
     for (const std::string_view place : names_of<PlacementSpace>)
       page += fmt::format("<th>{}", place);
     page += '\n';
@@ -140,9 +153,9 @@ std::string print_page(const PlacementReport& report) {
     std::string several;
     for (const Candidate& one : kernel.found.candidates)
       if (one.moves.size() > 1)
-        several += fmt::format("<tr><td style=\"text-align:left\">{}<td style=\"background:{}\">{}\n",
-                               escaped(text_of(one.moves, experiment.arrays())), colour_of(one.change),
-                               change_text(one, experiment));
+        several += fmt::format("<tr><td style=\"text-align:left\">{}<td{} style=\"background:{}\">{}{}\n",
+                               escaped(text_of(one.moves, experiment.arrays())), doubt_class(one),
+                               colour_of(one.change), doubt_mark(one), change_text(one, experiment));
     if (!several.empty())
       page += "<h3>Several arrays moved</h3><table>" + several + "</table>\n";
   }

@@ -36,19 +36,34 @@ std::string row_of(const SearchResult& found, std::size_t index, const Experimen
     note(fmt::format("{} of the L2 set aside, hitRatio {:.2f}",
                      report::percent(candidate.persisting->set_aside) + " %",
                      candidate.persisting->hit_ratio));
+  const std::string doubt = doubt_text(candidate);
+  if (!doubt.empty())
+    note(doubt);
   if (index >= found.refined) // by two trials it is no interval, and no rank
     return fmt::format(
         "    {} {:>9} {:>+8.0f} %     {}",
         report::pad_right(report::printable(text_of(candidate.moves, experiment.arrays())), width),
         figure_text(candidate), 100 * candidate.change.share, notes);
-  if (const std::size_t other = tied_with(ranked, index))
+  const bool has_rank = doubt.empty();
+  const std::size_t other = has_rank ? tied_with(ranked, index) : 0;
+  if (other != 0)
     note(fmt::format("tie with {}", other));
-  else if (candidate.change.is_tie())
+  else if (has_rank && candidate.change.is_tie())
     note("tie with as is");
   return report::without_trailing_blanks(
-      fmt::format("{:>3} {} {:>9} {:>11}  {}", index + 1,
+      fmt::format("{:>3} {} {:>9} {:>11}  {}", has_rank ? fmt::format("{}", index + 1) : "?",
                   report::pad_right(report::printable(text_of(candidate.moves, experiment.arrays())), width),
                   figure_text(candidate), change_text(candidate, experiment), notes));
+}
+
+/// Returns the accuracy of the model in lines of the text's width.
+std::string accuracy_lines(const Experiment& experiment) {
+  constexpr std::size_t width = 100;
+  std::string text;
+  for (const std::string& line :
+       report::wrapped("accuracy: " + report::printable(accuracy_of_model(experiment)), width - 6))
+    text += (text.empty() ? "    " : "      ") + line + '\n';
+  return text;
 }
 
 } // namespace
@@ -75,6 +90,7 @@ std::string print_text(const PlacementReport& report, bool colour) {
                                    experiment.gpu().id, sample_text(experiment)));
     const std::string parts = deciding_parts(experiment.sample(), experiment);
     text += fmt::format("  ({}{}{})\n", origin_of_figures(experiment), parts.empty() ? "" : "; ", parts);
+    text += accuracy_lines(experiment);
     if (const std::string note = note_on_waits(experiment); !note.empty())
       text += "    " + report::printable(note) + '\n';
     if (experiment.arrays().size() == 0)

@@ -119,6 +119,29 @@ class Placement(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("2 launches on 1 GPUs", done.stderr)
 
+    def test_what_was_not_measured_has_no_rank(self):
+        words = "no kernel with constant memory, textures"
+        arguments = ("placement", self.trace, "--kernel", "six_arrays", "--gpu", "a100", "--quiet", "--trials", "2")
+        text, rows, json_text, page = (warplens(*arguments, "--format", format).stdout for format in ("text", "csv", "json", "html"))
+        self.assertIn(words, " ".join(text.split()))
+        self.assertIn(words, page)
+        self.assertIn("class=doubted", page)
+        jsonschema.validate(json.loads(json_text), json.loads((PROJECT / "docs/schemas/placement.json").read_text()))
+        kernel = json.loads(json_text)["kernels"][0]
+        self.assertIn(words, kernel["accuracy"])
+        for one in kernel["candidates"]:
+            self.assertEqual(bool(one["not_measured"]), one["moves"][0]["to"] in ("texture", "texture2d", "constant"), one["moves"])
+        table = list(csv.DictReader(rows.splitlines()))
+        self.assertIn(words, table[0]["accuracy"])
+        self.assertIn("constant memory", {row["not_measured"] for row in table})
+        for text in (text, warplens(*arguments[:-1], "3", "--search").stdout):
+            # Constant memory is the fastest, and stands behind all that have a rank.
+            ranked = [line for line in text.splitlines() if line[:3].strip().isdigit()]
+            self.assertTrue(ranked)
+            self.assertFalse([line for line in ranked if "texture" in line or "constant" in line])
+            self.assertTrue([line for line in text.splitlines() if line.startswith("  ? uniform->constant")])
+            self.assertIn("no measured kernel has constant memory", text)
+
     def test_advice_with_a_patch_that_keeps_its_word(self):
         report = json_of(self, "advise", SOURCE, "--backend", "cpu", "--kernel", "columns", "--gpu", "a100")
         padded = next(one for one in report["kernels"][0]["suggestions"] if one["change"] == "padded")
