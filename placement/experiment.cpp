@@ -19,8 +19,26 @@ namespace {
 /// Each needs a snapshot of its own, and its trials share the cores that are left.
 constexpr int max_modelled_at_once = 4;
 
-/// Returns the architecture of the code that the GPU executes; its own where none is known.
+/// Returns the GPU with the pipes of a Kepler, so that the model follows the code of the nearest GPU that has
+/// some: for counts of instructions, not for times.
+model::Gpu with_any_pipes(model::Gpu gpu) {
+  gpu.pipes = model::ExecutionPipes{.fp32 = 192,
+                                    .fp64 = 64,
+                                    .fp16 = 192,
+                                    .integer = 160,
+                                    .multiply_add = 32,
+                                    .special_function = 32,
+                                    .fp64_cycles = 10,
+                                    .special_function_cycles = 18,
+                                    .tensor_cycles = 8};
+  return gpu;
+}
+
+/// Returns the architecture of the code that the GPU executes; its own where none is known, or where the
+/// clock does not follow it.
 int architecture_of(const trace::Launch& launch, const model::Gpu& gpu) {
+  if (!gpu.pipes)
+    return gpu.capability();
   const auto* const code =
       trace::machine_code_for(launch.machine_code, gpu.capability(), gpu.registers.max_per_thread);
   return code == nullptr ? gpu.capability() : int(code->architecture);
@@ -109,6 +127,7 @@ Expected<void> Experiment::model_sample() {
   // Others are modelled with the same blocks, whatever they would need.
   options_.snapshot_blocks = result->snapshot.blocks;
   sample_.shared_bytes = std::uint64_t{launch().static_shared_bytes} + launch().dynamic_shared_bytes;
+  TRY(prepare_paper(*result));
   TRY(estimate(sample_, trace_, *result));
   if (estimates_.measured_us && sample_.microseconds) {
     scale_ = *estimates_.measured_us / sample_.microseconds->mean;
@@ -118,26 +137,41 @@ Expected<void> Experiment::model_sample() {
   return {};
 }
 
+Expected<void> Experiment::prepare_paper(const KernelResult& result) {
+  if (estimates_.estimator != Estimator::paper && estimates_.estimator != Estimator::paper_literal)
+    return {};
+  std::optional<KernelResult> counted;
+  if (!gpu_.pipes) {
+    model::Options options = options_;
+    options.trials = 2;
+    TRY_LET(evaluated, model::evaluate(trace_, {with_any_pipes(gpu_)}, options));
+    if (evaluated->kernels.size() == 1)
+      counted = std::move(evaluated->kernels.front());
+  }
+  const PaperOptions options{.reading = estimates_.estimator == Estimator::paper_literal ? Reading::literal
+                                                                                         : Reading::corrected,
+                             .parts = estimates_.parts,
+                             .overlap = estimates_.overlap ? &*estimates_.overlap : nullptr};
+  TRY_LET(paper, PaperModel::of(trace_, launch(), arrays_, result, counted ? *counted : result, gpu_,
+                                addressing_, options));
+  paper_.emplace(std::move(*paper));
+  return {};
+}
+
 Expected<void> Experiment::estimate(Candidate& candidate, const trace::AccessSource& source,
                                     const KernelResult& result) const {
   if (estimates_.estimator == Estimator::model) {
     candidate.microseconds = scaled(result.time->microseconds, scale_);
     return {};
   }
-  const Reading reading =
-      estimates_.estimator == Estimator::paper_literal ? Reading::literal : Reading::corrected;
-  TRY_LET(counts, count(source, source.launches()[launch_], result.snapshot.blocks, gpu_, reading));
   if (estimates_.estimator == Estimator::porple) {
+    TRY_LET(counts,
+            count(source, source.launches()[launch_], result.snapshot.blocks, gpu_, Reading::corrected));
     candidate.latency_cycles = porple_estimate(*counts, result, gpu_);
     return {};
   }
-  // Without machine code only the accesses are known, and what computes their addresses.
-  const KernelResult& sample = sample_.result ? *sample_.result : result;
-  const double warps = std::max<double>(1, double(counts->warps));
-  const double instructions = sample.executed ? double(sample.executed->instructions) / warps
-                                              : counts->requests() / warps * (1 + addressing_.global);
-  candidate.paper = paper_estimate(*counts, result, gpu_, instructions, reading, estimates_.parts,
-                                   estimates_.overlap ? &*estimates_.overlap : nullptr);
+  TRY_LET(estimated, paper_->estimate(source, source.launches()[launch_], result, candidate.moves));
+  candidate.paper = *estimated;
   candidate.microseconds = scaled({.mean = candidate.paper->microseconds}, scale_);
   return {};
 }

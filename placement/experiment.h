@@ -83,6 +83,8 @@ private:
                           const KernelResult& result) const;
   Expected<KernelResult> evaluate(const trace::AccessSource& source, std::uint32_t trials,
                                   std::optional<std::uint64_t> blocks) const;
+  /// Prepares the paper's model, which counts what it holds equal in the trace's placement.
+  Expected<void> prepare_paper(const KernelResult& result);
 
   const trace::AccessSource& trace_;
   std::uint32_t launch_;
@@ -91,7 +93,8 @@ private:
   const Addressing& addressing_;
   model::Options options_;
   EstimateOptions estimates_;
-  double scale_ = 1; ///< of all times, to the measured one
+  double scale_ = 1;                ///< of all times, to the measured one
+  std::optional<PaperModel> paper_; ///< where the estimator is the paper's
   Candidate sample_;
 };
 

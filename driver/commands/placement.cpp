@@ -73,6 +73,7 @@ placement::EstimateOptions estimates_of(const PlacementOptions& options) {
   estimates.parts.counts_replays = !leaves_out("replays");
   estimates.parts.counts_addresses = !leaves_out("addresses");
   estimates.parts.queues_dram = !leaves_out("queue");
+  estimates.parts.maps_banks = !leaves_out("banks");
   if (options.measured_ns)
     estimates.measured_us = *options.measured_ns / 1000;
   return estimates;
@@ -228,8 +229,9 @@ void declare_placement(CLI::App& app, const std::vector<std::string>& rest, Acti
       ->option_text("WORD=model");
   command
       ->add_option("--without", options->without,
-                   "parts of the paper's equations to leave out: replays, addresses or queue (of DRAM)")
-      ->check(CLI::IsMember({"replays", "addresses", "queue"}))
+                   "parts of the paper's equations to leave out: replays, addresses, queue (of DRAM) or\n"
+                   "banks (requests are spread evenly over them)")
+      ->check(CLI::IsMember({"replays", "addresses", "queue", "banks"}))
       ->delimiter(',');
   command
       ->add_option("--measured-ns", options->measured_ns,

@@ -82,9 +82,18 @@ Json to_json(const Candidate& candidate, const Experiment& experiment) {
     json["delta"]["half_width"] = candidate.change.half_width;
   if (candidate.paper) {
     const PaperEstimate& paper = *candidate.paper;
-    json["paper"] = {{"tcomp", paper.cycles.computation}, {"tmem", paper.cycles.memory},
-                     {"toverlap", paper.cycles.overlap},  {"amat", paper.access_latency},
-                     {"replays", paper.replays},          {"exec", paper.executed}};
+    json["paper"] = {{"tcomp", paper.cycles.computation},
+                     {"tmem", paper.cycles.memory},
+                     {"toverlap", paper.cycles.overlap},
+                     {"amat", paper.access_latency},
+                     {"replays", paper.replays},
+                     {"exec", paper.executed},
+                     {"ilp", paper.instruction_parallelism},
+                     {"initialisation", paper.cycles.initialisation},
+                     {"dram_ns", paper.memory.nanoseconds},
+                     {"rows", {paper.memory.rows.hit, paper.memory.rows.miss, paper.memory.rows.conflict}},
+                     {"ca", paper.memory.arrival_variation},
+                     {"ca_of_banks", {paper.memory.min_variation, paper.memory.max_variation}}};
   }
   if (is_model) {
     json["bound"] = report::text_of_bound(time.bound);

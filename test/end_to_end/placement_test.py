@@ -142,6 +142,31 @@ class Placement(unittest.TestCase):
             self.assertTrue([line for line in text.splitlines() if line.startswith("  ? uniform->constant")])
             self.assertIn("no measured kernel has constant memory", text)
 
+    def test_an_overlap_that_was_trained(self):
+        table = pathlib.Path(self.folder.name, "measured.csv")
+        rows = ["trace,kernel,gpu,moves,nanoseconds"]
+        for kernel, moves, nanoseconds in (("six_arrays", "", 9000), ("six_arrays", "scattered:texture", 6000), ("six_arrays", "scattered:shared", 5500),
+                                           ("columns", "", 8000), ("columns", "in:ldg", 7500), ("columns", "in:texture", 7600)):
+            rows.append(f"trace,{kernel},k80,{moves},{nanoseconds}")
+        table.write_text("\n".join(rows) + "\n")
+        report = json_of(self, "placement", self.trace, "--kernel", "six_arrays", "--gpu", "k80", "--time", "paper", "--train", table)
+        self.assertEqual(len(report["overlap"]["weights"]), 11)
+        sample = report["kernels"][0]["sample"]
+        self.assertGreater(sample["paper"]["rows"][2] + sample["paper"]["rows"][1], 0)
+        for one in report["kernels"][0]["candidates"]:
+            if one["legal"]:
+                self.assertGreater(one["time_ns"]["mean"], 0)
+                self.assertLess(abs(one["delta"]["share"]), 4, one["moves"])
+        # The regression brings the launch nearer to its measured time than no overlap and all of it are.
+        paper = sample["paper"]
+        cycles = sorted((paper["tcomp"] + paper["tmem"], max(paper["tcomp"], paper["tmem"])))
+        self.assertLessEqual(cycles[0] / 0.875 - 1, sample["time_ns"]["mean"])
+        self.assertLessEqual(sample["time_ns"]["mean"], cycles[1] / 0.875 + 1)
+        table.write_text(rows[0] + "\ntrace,six_arrays,k80,,1e300\n")
+        done = warplens("placement", self.trace, "--gpu", "k80", "--time", "paper", "--train", table, "--quiet")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("a time from 1 to 1e12 ns", done.stderr)
+
     def test_advice_with_a_patch_that_keeps_its_word(self):
         report = json_of(self, "advise", SOURCE, "--backend", "cpu", "--kernel", "columns", "--gpu", "a100")
         padded = next(one for one in report["kernels"][0]["suggestions"] if one["change"] == "padded")
