@@ -167,6 +167,17 @@ class Placement(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("a time from 1 to 1e12 ns", done.stderr)
 
+    def test_the_program_that_measures_pairs(self):
+        source, pairs = (pathlib.Path(self.folder.name, name) for name in ("measure_pairs.cu", "pairs.csv"))
+        source.write_text(warplens("dram-map", "--kernel").stdout)
+        pairs.write_text(warplens("dram-map", "--pairs", "--highest-bit", "22", "--random-pairs", "2048").stdout)
+        report = pathlib.Path(self.folder.name, "report.txt")
+        done = warplens("profile", source, "--backend", "cpu", "--gpu", "c2050", "--trials", "2", "-o", report, "--quiet", "--run", pairs, timeout=900)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        measured, asked = done.stdout.splitlines(), pairs.read_text().splitlines()
+        self.assertEqual(measured[0], "first,second,nanoseconds")
+        self.assertEqual([line.rpartition(",")[0] for line in measured[1:]], asked[1:])
+
     def test_advice_with_a_patch_that_keeps_its_word(self):
         report = json_of(self, "advise", SOURCE, "--backend", "cpu", "--kernel", "columns", "--gpu", "a100")
         padded = next(one for one in report["kernels"][0]["suggestions"] if one["change"] == "padded")
