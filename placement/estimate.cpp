@@ -109,9 +109,8 @@ WarpWorkload workload_of(const LaunchCounts& counts, const KernelResult& result,
   work.resident_warps =
       std::min<double>(std::max(1u, result.occupancy.warps_per_sm), std::max(1.0, work.warps / machine.sms));
   work.requests = counts.requests() / warps;
-  work.bytes_per_request = counts.global + counts.texture > 0
-                               ? counts.bytes / (counts.global + counts.texture)
-                               : double(sector_bytes);
+  // Requests to constant and shared memory are among those that wait, and move nothing.
+  work.bytes_per_request = std::max(1.0, counts.bytes / std::max(1.0, counts.requests()));
   work.memory_parallelism = counts.bulks > 0 ? std::max(1.0, counts.requests() / counts.bulks) : 1;
   return work;
 }
@@ -274,7 +273,8 @@ Expected<PaperEstimate> PaperModel::estimate(const trace::AccessSource& source, 
     estimate.memory = *queued;
   }
   const double all = counts->requests();
-  const AccessMix mix{.misses = (1 - share(counts->shared, all)) * dram_share(*counts, result),
+  // Constant memory's misses are few, as its caches bring in lines.
+  const AccessMix mix{.misses = share(counts->global + counts->texture, all) * dram_share(*counts, result),
                       .shared = share(counts->shared, all)};
   estimate.access_latency = access_latency(mix, gpu_.cycles(estimate.memory.nanoseconds), machine, reading);
   const double cpi = cycles_per_instruction(machine, work, reading);

@@ -120,6 +120,11 @@ TEST_CASE("the trace's placement takes its measured time by the paper as well") 
   CHECK(moved.microseconds->mean == Approx(123 * (1 + moved.change.share)));
 }
 
+TEST_CASE("a request to constant memory leaves the bandwidth to the others") {
+  const Estimated launch(table_of(4096, false, false), "k80", {.estimator = Estimator::paper});
+  CHECK(launch.moved("table:constant").paper->cycles.memory < 1.01 * launch.sample().paper->cycles.memory);
+}
+
 TEST_CASE("a barrier and special functions are held equal in all placements") {
   // The copy's barrier is an instruction more, and adds no wait.
   const Estimated without(table_of(4096, true, false), "k80", {.estimator = Estimator::paper_literal});
