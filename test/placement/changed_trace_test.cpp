@@ -433,6 +433,28 @@ TEST_CASE("moves that a line forbids") {
   CHECK(reason_against(shared, PlacementSpace::shared, "n").find("atomics") != std::string::npos);
 }
 
+TEST_CASE("a Kepler's read-only loads and its fetches go through one unit, and take as long") {
+  for (const bool scattered : {false, true}) {
+    MadeSource source(104, 256);
+    const std::uint64_t table = source.allocate(16384);
+    const auto load = source.site("table");
+    std::mt19937_64 random(3);
+    for (std::uint64_t block = 0; block < 104; ++block)
+      for (std::uint32_t warp = 0; warp < 8; ++warp)
+        for (std::uint64_t n = 0; n < 16; ++n)
+          source.access(block, warp, load, [&](std::uint64_t lane) {
+            return table + 4 * (scattered ? random() % 4096 : (32 * n + lane) % 4096);
+          });
+    const Arrays arrays = arrays_of(source);
+    const model::Gpu on = gpu("k80");
+    const auto microseconds = [&](PlacementSpace to) {
+      return modelled(changed(source, arrays, on, {{.array = 0, .to = to}}), on).time->microseconds.mean;
+    };
+    CHECK(microseconds(PlacementSpace::read_only) ==
+          Approx(microseconds(PlacementSpace::texture)).epsilon(0.01));
+  }
+}
+
 TEST_CASE("a row's length follows from a stencil's index, from the launch or from a loop") {
   constexpr std::uint64_t width = 1000; // words
   const auto row_of = [](const MadeSource& source) { return arrays_of(source)[0].row_bytes; };
