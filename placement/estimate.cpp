@@ -66,6 +66,9 @@ struct Bulk {
   }
 };
 
+/// A warp does not execute more instructions for each of its accesses.
+constexpr double max_instructions_of_access = 10000;
+
 double share(double part, double all) {
   return all > 0 ? std::min(1.0, part / all) : 0;
 }
@@ -225,19 +228,25 @@ Expected<PaperModel> PaperModel::of(const trace::AccessSource& trace, const trac
   TRY_LET(groups, IndexGroups::find(trace, launch, result.snapshot.blocks, arrays, of_code.wide_sites));
   TRY_LET(counts, count(trace, launch, result.snapshot.blocks, gpu, options.reading));
   model.groups_ = std::move(*groups);
-  model.instruction_parallelism_ = of_code.instruction_parallelism;
   const double warps = warps_of(result), warps_of_code = warps_of(code);
-  // Without machine code only the accesses are known, and what computes their addresses.
-  model.instructions_ = code.executed ? double(code.executed->instructions) / warps_of_code
-                                      : counts->requests() / warps * (1 + addressing.global);
+  // Without machine code only the accesses are known, and what computes their addresses; nor is more known
+  // where the way that was inferred through the code goes round a loop without accesses almost without end.
+  const double requests = counts->requests() / warps;
+  const double counted = code.executed ? double(code.executed->instructions) / warps_of_code : 0;
+  const bool is_counted = counted > 0 && counted <= max_instructions_of_access * (requests + 1);
+  const auto of_kind = [&](InstructionKind kind) {
+    return is_counted ? instructions_of(code, kind) / warps_of_code : 0;
+  };
+  model.instruction_parallelism_ = is_counted ? of_code.instruction_parallelism : 1;
+  model.instructions_ = is_counted ? counted : requests * (1 + addressing.global);
   model.replays_ = (counts->atomic_replays + counts->local_replays + local_misses(result)) / warps +
-                   instructions_of(code, InstructionKind::fp64) / warps_of_code;
+                   of_kind(InstructionKind::fp64);
 
   const Machine machine = machine_of(gpu, result);
   WarpWorkload work = workload_of(*counts, result, machine);
   work.instructions = model.instructions_;
   work.barriers = counts->barriers / warps;
-  work.special_functions = instructions_of(code, InstructionKind::special_function) / warps_of_code;
+  work.special_functions = of_kind(InstructionKind::special_function);
   model.serial_cycles_ = barrier_cycles(machine, work, machine.memory_latency, options.reading) +
                          special_function_cycles(machine, work);
   return model;

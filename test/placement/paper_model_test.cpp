@@ -120,6 +120,27 @@ TEST_CASE("the trace's placement takes its measured time by the paper as well") 
   CHECK(moved.microseconds->mean == Approx(123 * (1 + moved.change.share)));
 }
 
+TEST_CASE("a way through the code that has no end is not counted") {
+  const MadeSource source = table_of(4096, false, false);
+  const trace::Launch& launch = source.launches().front();
+  const auto arrays = Arrays::find(source, launch);
+  REQUIRE(arrays);
+  const model::Gpu k80 = gpu("k80");
+  model::Options options;
+  options.trials = 2;
+  const auto result = model::evaluate(source, {k80}, options);
+  REQUIRE(result);
+  KernelResult code = result->kernels.front();
+  code.executed.emplace().instructions = std::uint64_t{1} << 60;
+  const std::vector<Addressing> all = counts();
+  const auto paper =
+      PaperModel::of(source, launch, *arrays, result->kernels.front(), code, k80, addressing_of(all, 37), {});
+  REQUIRE(paper);
+  const auto estimate = paper->estimate(source, launch, result->kernels.front(), {});
+  REQUIRE(estimate);
+  CHECK(estimate->executed == Approx(10 * 3)); // ten accesses, and two instructions for the address of each
+}
+
 TEST_CASE("a request to constant memory leaves the bandwidth to the others") {
   const Estimated launch(table_of(4096, false, false), "k80", {.estimator = Estimator::paper});
   CHECK(launch.moved("table:constant").paper->cycles.memory < 1.01 * launch.sample().paper->cycles.memory);
