@@ -20,7 +20,8 @@ const Resources& resources() {
                      share / "redirected_symbols.txt",
                      share / "variant_symbols.txt",
                      share / "ncu_report_pages.py",
-                     share / "addressing.toml"};
+                     share / "addressing.toml",
+                     share / "measure_pairs.cu"};
   }();
   return found;
 }

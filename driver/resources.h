@@ -21,6 +21,7 @@ struct Resources {
       variant_symbols; ///< further symbols, for objects whose kernels also have a variant without probes
   std::filesystem::path ncu_report_pages; ///< prints Nsight Compute's reports by NVIDIA's Python module
   std::filesystem::path addressing;       ///< instructions that compute addresses, by architecture and memory
+  std::filesystem::path measure_pairs;    ///< a CUDA program that measures pairs of accesses to memory
 };
 
 /// Returns the resources, located from the running executable.

@@ -1,5 +1,6 @@
 #include "placement/arrays.h"
 
+#include "placement/row_length.h"
 #include "vocabulary/geometry.h"
 
 #include <algorithm>
@@ -11,8 +12,6 @@ namespace {
 
 /// No block's shared memory holds as many lines: 228 KiB are the most that an SM has.
 constexpr std::size_t max_lines_of_block = 228 * 1024 / line_bytes;
-/// Shorter jumps are within a row.
-constexpr std::uint64_t min_row_bytes = 256;
 constexpr std::uint32_t no_allocation = ~0u;
 
 template <class Visit> void each_lane(const trace::WarpAccess& access, Visit&& visit) {
@@ -47,20 +46,10 @@ private:
 struct Gathered {
   Array array;
   std::map<std::uint32_t, std::uint64_t> widths; ///< of elements, by accesses
-  std::map<std::uint64_t, std::uint64_t> jumps;
+  RowLength row;
   std::set<std::uint32_t> sites;
   std::uint32_t allocation = no_allocation;
 };
-
-std::uint64_t mode_of(const std::map<std::uint64_t, std::uint64_t>& counts) {
-  std::uint64_t best = 0, most = 0;
-  for (const auto& [value, count] : counts)
-    if (count > most) {
-      most = count;
-      best = value;
-    }
-  return best;
-}
 
 /// Inserts into an ascending list; accesses come mostly in ascending order.
 void insert(std::vector<std::uint64_t>& lines, std::uint64_t line) {
@@ -102,8 +91,7 @@ void merge(Gathered& into, Gathered&& from) {
   into.sites.merge(from.sites);
   for (const auto& [width, count] : from.widths)
     into.widths[width] += count;
-  for (const auto& [jump, count] : from.jumps)
-    into.jumps[jump] += count;
+  into.row.merge(from.row);
   for (auto& [block, use] : b.of_block) {
     BlockUse& of = a.of_block[block];
     std::vector<std::uint64_t> lines;
@@ -136,8 +124,9 @@ void note_lane_stride(Array& array, const trace::WarpAccess& access) {
 
 class Gatherer {
 public:
-  Gatherer(const trace::AccessSource& trace)
-      : sites_(trace.sites()), allocations_(trace.allocations()), map_(trace.allocations()) {
+  Gatherer(const trace::AccessSource& trace, const trace::Launch& launch)
+      : threads_(launch.block), sites_(trace.sites()), allocations_(trace.allocations()),
+        map_(trace.allocations()) {
     for (std::uint32_t i = 0; i < sites_.size(); ++i)
       site_index_.emplace(sites_[i].id, i);
   }
@@ -158,13 +147,7 @@ public:
               [&](std::uint64_t address) { of.array.touched.cover(address, address + access.bytes); });
     if (in_device_memory)
       note_block(of.array.of_block[block], access);
-    const std::uint64_t stream = (block * 32 + warp) * 4096 + known->second % 4096;
-    if (const auto before = last_address_.find(stream); before != last_address_.end()) {
-      const std::uint64_t jump = std::max(first, before->second) - std::min(first, before->second);
-      if (jump >= min_row_bytes && (of.jumps.size() < 64 || of.jumps.contains(jump)))
-        ++of.jumps[jump];
-    }
-    last_address_[stream] = first;
+    of.row.note(block, warp, known->second, sites_[known->second].sequence, access, threads_);
   }
 
   std::vector<Gathered> finish() && {
@@ -259,7 +242,7 @@ private:
         most = count;
         array.element_bytes = width;
       }
-    array.row_bytes = mode_of(one.jumps);
+    array.row_bytes = one.row.bytes(array.element_bytes);
     array.base = array.touched.begin;
     array.bytes = array.touched.bytes();
     const auto of_allocation =
@@ -276,13 +259,13 @@ private:
       array.name = fmt::format("{}@{:#x}", name_of(array.space), array.base);
   }
 
+  trace::Dim3 threads_; ///< of a block
   const std::vector<Site>& sites_;
   const std::vector<trace::Allocation>& allocations_;
   AllocationMap map_;
   std::unordered_map<std::uint64_t, std::uint32_t> site_index_;
   std::map<Key, Gathered> gathered_;
   std::unordered_map<std::uint64_t, Gathered*> cache_;
-  std::unordered_map<std::uint64_t, std::uint64_t> last_address_; ///< by warp and site
 };
 
 } // namespace
@@ -303,7 +286,7 @@ const StoredLine* BlockUse::stores_to(std::uint64_t line) const {
 }
 
 Expected<Arrays> Arrays::find(const trace::AccessSource& trace, const trace::Launch& launch) {
-  Gatherer gatherer(trace);
+  Gatherer gatherer(trace, launch);
   TRY(trace.for_each_access(launch.id,
                             [&](std::uint64_t block, std::uint32_t warp, const trace::WarpAccess& access) {
                               gatherer.add(block, warp, access);

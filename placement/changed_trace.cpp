@@ -42,13 +42,7 @@ ChangeContext context_of(const trace::AccessSource& trace, const Arrays& arrays,
 
 double instructions_at(PlacementSpace place, const Array& array, const Addressing& of) {
   const IndexedAccess access{.space = place, .element_bytes = array.element_bytes};
-  const double waits = place == PlacementSpace::texture || place == PlacementSpace::texture_2d ||
-                               place == PlacementSpace::read_only
-                           ? of.texture_wait
-                           : 0;
-  // Newer GPUs serve read-only loads as any others.
-  const bool has_wait = place != PlacementSpace::read_only || of.architecture < 70;
-  return addressing_instructions(std::span(&access, 1), of) + (has_wait ? waits : 0);
+  return addressing_instructions(std::span(&access, 1), of) + waiting_instructions(place, of);
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 #include "placement/experiment.h"
 
 #include "placement/change/launch_change.h"
+#include "placement/not_measured.h"
 #include "report/kernel_findings.h"
 #include "result/no_time.h"
 #include "trace/machine_code.h"
@@ -18,8 +19,26 @@ namespace {
 /// Each needs a snapshot of its own, and its trials share the cores that are left.
 constexpr int max_modelled_at_once = 4;
 
-/// Returns the architecture of the code that the GPU executes; its own where none is known.
+/// Returns the GPU with the pipes of a Kepler, so that the model follows the code of the nearest GPU that has
+/// some: for counts of instructions, not for times.
+model::Gpu with_any_pipes(model::Gpu gpu) {
+  gpu.pipes = model::ExecutionPipes{.fp32 = 192,
+                                    .fp64 = 64,
+                                    .fp16 = 192,
+                                    .integer = 160,
+                                    .multiply_add = 32,
+                                    .special_function = 32,
+                                    .fp64_cycles = 10,
+                                    .special_function_cycles = 18,
+                                    .tensor_cycles = 8};
+  return gpu;
+}
+
+/// Returns the architecture of the code that the GPU executes; its own where none is known, or where the
+/// clock does not follow it.
 int architecture_of(const trace::Launch& launch, const model::Gpu& gpu) {
+  if (!gpu.pipes)
+    return gpu.capability();
   const auto* const code =
       trace::machine_code_for(launch.machine_code, gpu.capability(), gpu.registers.max_per_thread);
   return code == nullptr ? gpu.capability() : int(code->architecture);
@@ -62,6 +81,17 @@ Expected<Move> parse_move(const std::string& text, const Arrays& arrays) {
       text);
 }
 
+/// Returns the figure times the scale, without its histogram.
+Statistic scaled(const Statistic& of, double scale) {
+  Statistic result{.mean = of.mean * scale,
+                   .std_deviation = of.std_deviation * scale,
+                   .ci95 = {of.ci95[0] * scale, of.ci95[1] * scale},
+                   .spread95 = {of.spread95[0] * scale, of.spread95[1] * scale}};
+  if (of.of_machine)
+    result.of_machine = *of.of_machine * scale;
+  return result;
+}
+
 } // namespace
 
 Experiment::Experiment(const trace::AccessSource& trace, std::uint32_t launch, const Arrays& arrays,
@@ -97,31 +127,53 @@ Expected<void> Experiment::model_sample() {
   // Others are modelled with the same blocks, whatever they would need.
   options_.snapshot_blocks = result->snapshot.blocks;
   sample_.shared_bytes = std::uint64_t{launch().static_shared_bytes} + launch().dynamic_shared_bytes;
-  if (estimates_.estimator != Estimator::model) {
-    TRY_LET(estimated, estimate(sample_, trace_, *result));
-    sample_estimate_ = *estimated;
+  TRY(prepare_paper(*result));
+  TRY(estimate(sample_, trace_, *result));
+  if (estimates_.measured_us && sample_.microseconds) {
+    scale_ = *estimates_.measured_us / sample_.microseconds->mean;
+    sample_.microseconds = scaled(*sample_.microseconds, scale_);
   }
   sample_.result = std::move(*result);
-  if (estimates_.measured_us)
-    sample_.scale = *estimates_.measured_us / sample_.microseconds();
   return {};
 }
 
-Expected<double> Experiment::estimate(Candidate& candidate, const trace::AccessSource& source,
-                                      const KernelResult& result) const {
-  const Reading reading =
-      estimates_.estimator == Estimator::paper_literal ? Reading::literal : Reading::corrected;
-  TRY_LET(counts, count(source, source.launches()[launch_], result.snapshot.blocks, gpu_, reading));
-  if (estimates_.estimator == Estimator::porple)
-    return porple_estimate(*counts, result, gpu_);
-  // Without machine code only the accesses are known, and what computes their addresses.
-  const KernelResult& sample = sample_.result ? *sample_.result : result;
-  const double warps = std::max<double>(1, double(counts->warps));
-  const double instructions = sample.executed ? double(sample.executed->instructions) / warps
-                                              : counts->requests() / warps * (1 + addressing_.global);
-  candidate.paper = paper_estimate(*counts, result, gpu_, instructions, reading, estimates_.parts,
-                                   estimates_.overlap ? &*estimates_.overlap : nullptr);
-  return candidate.paper->microseconds;
+Expected<void> Experiment::prepare_paper(const KernelResult& result) {
+  if (estimates_.estimator != Estimator::paper && estimates_.estimator != Estimator::paper_literal)
+    return {};
+  std::optional<KernelResult> counted;
+  if (!gpu_.pipes) {
+    model::Options options = options_;
+    options.trials = 2;
+    TRY_LET(evaluated, model::evaluate(trace_, {with_any_pipes(gpu_)}, options));
+    if (evaluated->kernels.size() == 1)
+      counted = std::move(evaluated->kernels.front());
+  }
+  const PaperOptions options{.reading = estimates_.estimator == Estimator::paper_literal ? Reading::literal
+                                                                                         : Reading::corrected,
+                             .parts = estimates_.parts,
+                             .overlap = estimates_.overlap ? &*estimates_.overlap : nullptr};
+  TRY_LET(paper, PaperModel::of(trace_, launch(), arrays_, result, counted ? *counted : result, gpu_,
+                                addressing_, options));
+  paper_.emplace(std::move(*paper));
+  return {};
+}
+
+Expected<void> Experiment::estimate(Candidate& candidate, const trace::AccessSource& source,
+                                    const KernelResult& result) const {
+  if (estimates_.estimator == Estimator::model) {
+    candidate.microseconds = scaled(result.time->microseconds, scale_);
+    return {};
+  }
+  if (estimates_.estimator == Estimator::porple) {
+    TRY_LET(counts,
+            count(source, source.launches()[launch_], result.snapshot.blocks, gpu_, Reading::corrected));
+    candidate.latency_cycles = porple_estimate(*counts, result, gpu_);
+    return {};
+  }
+  TRY_LET(estimated, paper_->estimate(source, source.launches()[launch_], result, candidate.moves));
+  candidate.paper = *estimated;
+  candidate.microseconds = scaled({.mean = candidate.paper->microseconds}, scale_);
+  return {};
 }
 
 Expected<Candidate> Experiment::model(std::vector<Move> moves, std::uint32_t trials) const {
@@ -131,6 +183,7 @@ Expected<Candidate> Experiment::model(std::vector<Move> moves, std::uint32_t tri
     return model_launch(std::move(candidate), trials);
   const ChangedTrace changed(trace_, arrays_, gpu_, addressing_, {launch_, candidate.moves});
   candidate.refusals = changed.refusals();
+  candidate.not_measured = not_measured(candidate.moves, arrays_, gpu_);
   candidate.shared_bytes = std::uint64_t{changed.changed_launch().static_shared_bytes} +
                            changed.changed_launch().dynamic_shared_bytes;
   candidate.persisting = changed.persisting();
@@ -203,13 +256,15 @@ Expected<void> Experiment::compare(Candidate& candidate, const trace::AccessSour
   if (!change)
     return fail("{} has no times to compare", text_of(candidate.moves, arrays_));
   candidate.change = *change;
-  candidate.scale = sample_.scale;
-  if (estimates_.estimator != Estimator::model) {
-    TRY_LET(estimated, estimate(candidate, source, result));
-    candidate.change = {*estimated / sample_estimate_ - 1, 0};
-  }
+  TRY(estimate(candidate, source, result));
+  if (estimates_.estimator != Estimator::model)
+    candidate.change = {figure_of(candidate) / figure_of(sample_) - 1, 0};
   candidate.result = std::move(result);
   return {};
+}
+
+double figure_of(const Candidate& candidate) {
+  return candidate.latency_cycles ? *candidate.latency_cycles : candidate.microseconds->mean;
 }
 
 std::string note_on_waits(const Experiment& experiment) {

@@ -31,18 +31,17 @@ struct Candidate {
   std::vector<Move> moves; ///< empty: as the trace has it
   std::vector<ChangedTrace::Refusal> refusals;
   std::optional<KernelResult> result; ///< none if it was refused
-  std::optional<PaperEstimate> paper; ///< where the estimator is the paper's
-  double scale = 1;                   ///< of the times
-  TimeChange change;                  ///< of the launch's time, against the placement of the trace
-  std::uint64_t shared_bytes = 0;     ///< of a block
+  /// The launch's time by the estimator, scaled to the measured one where there is one; the paper's has no
+  /// interval. None: refused, or the estimator is PORPLE's, whose figure is no time.
+  std::optional<Statistic> microseconds;
+  std::optional<PaperEstimate> paper;   ///< where the estimator is the paper's
+  std::optional<double> latency_cycles; ///< where it is PORPLE's: of a warp
+  TimeChange change; ///< of the launch's time, or of these cycles, against the placement of the trace
+  std::vector<std::string> not_measured; ///< memories that it depends on: placement/not_measured.h
+  std::uint64_t shared_bytes = 0;        ///< of a block
   std::optional<trace::PersistingWindow> persisting;
 
   bool is_legal() const { return refusals.empty(); }
-  double microseconds() const {
-    return scale * (paper                    ? paper->microseconds
-                    : result && result->time ? result->time->microseconds.mean
-                                             : 0);
-  }
 };
 
 class Experiment {
@@ -67,6 +66,7 @@ public:
 
   const Candidate& sample() const { return sample_; }
   Estimator estimator() const { return estimates_.estimator; }
+  bool is_scaled() const { return estimates_.measured_us.has_value(); } ///< the times are
   const trace::AccessSource& trace() const { return trace_; }
   const Arrays& arrays() const { return arrays_; }
   const model::Gpu& gpu() const { return gpu_; }
@@ -78,11 +78,13 @@ private:
   Expected<void> model_into(Candidate& candidate, const trace::AccessSource& source,
                             std::uint32_t trials) const;
   Expected<void> compare(Candidate& candidate, const trace::AccessSource& source, KernelResult result) const;
-  /// Sets the estimate of the placement, and returns what candidates are compared by.
-  Expected<double> estimate(Candidate& candidate, const trace::AccessSource& source,
-                            const KernelResult& result) const;
+  /// Sets the estimator's figure of the placement.
+  Expected<void> estimate(Candidate& candidate, const trace::AccessSource& source,
+                          const KernelResult& result) const;
   Expected<KernelResult> evaluate(const trace::AccessSource& source, std::uint32_t trials,
                                   std::optional<std::uint64_t> blocks) const;
+  /// Prepares the paper's model, which counts what it holds equal in the trace's placement.
+  Expected<void> prepare_paper(const KernelResult& result);
 
   const trace::AccessSource& trace_;
   std::uint32_t launch_;
@@ -91,9 +93,14 @@ private:
   const Addressing& addressing_;
   model::Options options_;
   EstimateOptions estimates_;
-  double sample_estimate_ = 0; ///< of another estimator than the model
+  double scale_ = 1;                ///< of all times, to the measured one
+  std::optional<PaperModel> paper_; ///< where the estimator is the paper's
   Candidate sample_;
 };
+
+/// Returns the figure that placements are compared by: the mean time in us, or PORPLE's cycles. The candidate
+/// is legal.
+double figure_of(const Candidate& candidate);
 
 /// Returns the note that the launch's times are not known, as its threads may wait for others; empty: they do
 /// not.

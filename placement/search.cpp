@@ -33,7 +33,9 @@ struct Tree {
   std::vector<std::vector<Choice>> choices;
   std::vector<Loads> min_of_rest; ///< by level
   Loads of_sample{};
-  double best = 0; ///< microseconds
+  /// The shortest time so far in the model's microseconds; infinite where another estimator ranks, as what
+  /// units are busy for bounds no time but the model's.
+  double best = std::numeric_limits<double>::infinity();
 
   double lower_bound(const Loads& loads, std::size_t level) const {
     double bound = 0;
@@ -119,7 +121,11 @@ private:
 Tree tree_of(const Experiment& experiment, const std::vector<Candidate>& singles) {
   Tree tree;
   tree.of_sample = loads_of(experiment.sample());
-  tree.best = experiment.sample().microseconds();
+  const auto lower_best = [&](const Candidate& one) {
+    if (experiment.estimator() == Estimator::model)
+      tree.best = std::min(tree.best, one.result->time->microseconds.mean);
+  };
+  lower_best(experiment.sample());
   for (std::uint32_t array = 0; array < experiment.arrays().size(); ++array) {
     std::vector<Choice> choices{{}};
     for (const Candidate& single : singles) {
@@ -128,7 +134,7 @@ Tree tree_of(const Experiment& experiment, const std::vector<Candidate>& singles
       const Move& move = single.moves.front();
       if (move.array != array || (single.change.is_none() && move.to != PlacementSpace::persisting))
         continue;
-      tree.best = std::min(tree.best, single.microseconds());
+      lower_best(single);
       Choice choice{single.moves.front(), std::log1p(single.change.share), loads_of(single)};
       for (std::size_t i = 0; i < choice.added.size(); ++i)
         choice.added[i] -= tree.of_sample[i];
@@ -186,10 +192,29 @@ double legal_placements(const Experiment& experiment, const std::vector<Candidat
   return all;
 }
 
+double change_of(const Candidate& candidate) {
+  return candidate.change.share;
+}
+
+/// Brings `count` of the best candidates of either kind to the front, the others behind them, the fastest
+/// first; returns how many are at the front.
+std::size_t bring_best_to_front(std::vector<Candidate>& candidates, std::size_t count) {
+  rank(candidates);
+  const auto others =
+      std::ranges::find_if(candidates, [](const Candidate& one) { return !one.not_measured.empty(); });
+  const auto known = std::min(std::ptrdiff_t(count), others - candidates.begin());
+  const auto unknown = std::min(std::ptrdiff_t(count), candidates.end() - others);
+  std::rotate(candidates.begin() + known, others, others + unknown);
+  std::ranges::stable_sort(candidates.begin() + known + unknown, candidates.end(), {}, change_of);
+  return std::size_t(known + unknown);
+}
+
 } // namespace
 
-void rank(std::vector<Candidate>& candidates) {
-  std::ranges::stable_sort(candidates, {}, [](const Candidate& one) { return one.change.share; });
+void rank(std::span<Candidate> candidates) {
+  std::ranges::stable_sort(candidates, {}, [](const Candidate& one) {
+    return std::pair(!one.not_measured.empty(), one.change.share);
+  });
 }
 
 Expected<SearchResult> try_each_move(const Experiment& experiment) {
@@ -220,17 +245,15 @@ Expected<SearchResult> search(const Experiment& experiment, const SearchOptions&
   for (Leaf& leaf : std::move(walk).leaves())
     together.push_back(std::move(leaf.moves));
   TRY(model_into(result, experiment, std::move(together), quick)); // together they may need too much memory
-  rank(result.candidates);
   const bool refines = quick < experiment.trials();
-  const std::size_t refined = result.refined =
-      refines ? std::min(options.refined, result.candidates.size()) : result.candidates.size();
+  result.refined =
+      bring_best_to_front(result.candidates, refines ? options.refined : result.candidates.size());
   std::vector<std::vector<Move>> best;
-  for (std::size_t i = 0; refines && i < refined; ++i)
+  for (std::size_t i = 0; refines && i < result.refined; ++i)
     best.push_back(result.candidates[i].moves);
   TRY_LET(again, experiment.model_each(std::move(best), experiment.trials()));
   std::ranges::move(*again, result.candidates.begin());
-  std::ranges::stable_sort(result.candidates.begin(), result.candidates.begin() + std::ptrdiff_t(refined), {},
-                           [](const Candidate& one) { return one.change.share; });
+  rank(std::span(result.candidates).first(result.refined));
   return result;
 }
 

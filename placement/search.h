@@ -11,15 +11,18 @@ namespace warplens::placement {
 struct SearchOptions {
   std::uint32_t quick_trials = 2; ///< by which placements are compared first
   std::size_t modelled = 12;      ///< at most this number of placements with several moves is modelled
-  std::size_t refined = 4;        ///< the best ones are modelled again, by all trials
+  /// The best ones are modelled again, by all trials: as many of those whose memories were measured on the
+  /// GPU as of the others.
+  std::size_t refined = 4;
 };
 
 /// The placements that the search went through.
 struct SearchResult {
-  std::vector<Candidate> candidates; ///< refined, the fastest first; then the others that were modelled
-  std::size_t refined = 0;           ///< of these, by all trials
-  std::vector<Candidate> refused;    ///< single moves
-  double legal = 0;                  ///< placements of which each move alone is legal
+  /// Those that were refined, in order of rank(); then the others that were modelled, the fastest first.
+  std::vector<Candidate> candidates;
+  std::size_t refined = 0;        ///< of these, by all trials
+  std::vector<Candidate> refused; ///< single moves
+  double legal = 0;               ///< placements of which each move alone is legal
   double unchanged = 0; ///< of these, those with a move that changes nothing: without it they are the same
   double excluded = 0;  ///< of the others, those whose lower bound is no less than the best time
   std::size_t modelled = 0;
@@ -35,7 +38,8 @@ Expected<SearchResult> search(const Experiment& experiment, const SearchOptions&
 /// Models each array's moves alone, by all trials.
 Expected<SearchResult> try_each_move(const Experiment& experiment);
 
-/// Orders the candidates by time, the fastest first.
-void rank(std::vector<Candidate>& candidates);
+/// Orders the candidates by time, the fastest first, but those behind the others that depend on memories
+/// which no measured kernel of the GPU had: their figures are of the model's assumptions alone.
+void rank(std::span<Candidate> candidates);
 
 } // namespace warplens::placement

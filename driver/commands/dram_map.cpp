@@ -19,7 +19,7 @@ namespace {
 
 struct DramMapOptions {
   std::string gpu, latencies;
-  bool plans = false;
+  bool plans = false, prints_kernel = false;
   placement::PairPlan plan;
 };
 
@@ -92,6 +92,10 @@ std::string text_of(const placement::FoundDramMap& map) {
 }
 
 Expected<void> find(const DramMapOptions& options) {
+  if (options.prints_kernel) {
+    TRY_LET(source, read_file(resources().measure_pairs));
+    return print_text(*source, "");
+  }
   if (options.plans) {
     std::string text = "first,second\n";
     for (const placement::MeasuredPair& pair : placement::pairs_to_measure(options.plan))
@@ -137,6 +141,12 @@ void declare_dram_map(CLI::App& app, Action& chosen) {
   auto* pairs = command->add_flag("--pairs", options->plans, "print the pairs to measure")
                     ->excludes(gpu)
                     ->excludes(latencies);
+  auto* kernel =
+      command
+          ->add_flag("--kernel", options->prints_kernel, "print the CUDA program that measures them on a GPU")
+          ->excludes(gpu)
+          ->excludes(latencies)
+          ->excludes(pairs);
   command->add_option("--lowest-bit", options->plan.lowest_bit, "of the addresses that differ")
       ->check(CLI::Range(3, 20))
       ->capture_default_str();
@@ -144,15 +154,17 @@ void declare_dram_map(CLI::App& app, Action& chosen) {
       ->check(CLI::Range(21, 38))
       ->capture_default_str();
   command->add_option("--random-pairs", options->plan.random_pairs, "that are measured")
-      ->check(CLI::Range(2048, 1 << 20))
+      ->check(CLI::Range(2048, 1 << 22))
       ->capture_default_str()
       ->excludes(latencies);
   command->add_option("--seed", options->plan.seed, "of the pairs")->capture_default_str();
-  command->footer("  warplens dram-map --pairs > pairs.csv     and when they are measured:\n"
+  command->footer("  warplens dram-map --pairs > pairs.csv\n"
+                  "  warplens dram-map --kernel > measure_pairs.cu\n"
+                  "  nvcc -O2 measure_pairs.cu -o measure_pairs && ./measure_pairs pairs.csv > measured.csv\n"
                   "  warplens dram-map --latencies measured.csv");
-  command->callback([options, gpu, latencies, pairs, &chosen] {
-    if (gpu->count() + latencies->count() + pairs->count() == 0)
-      throw CLI::RequiredError("one of --gpu, --latencies and --pairs");
+  command->callback([options, gpu, latencies, pairs, kernel, &chosen] {
+    if (gpu->count() + latencies->count() + pairs->count() + kernel->count() == 0)
+      throw CLI::RequiredError("one of --gpu, --latencies, --pairs and --kernel");
     chosen = [options] { return find(*options); };
   });
 }

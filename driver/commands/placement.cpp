@@ -17,6 +17,7 @@
 #include "support/temporary.h"
 
 #include <algorithm>
+#include <charconv>
 #include <deque>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -47,6 +48,24 @@ model::Options model_options_of(const PlacementOptions& options) {
   return model;
 }
 
+/// A launch takes from a nanosecond to a thousand seconds.
+std::string check_nanoseconds(std::string& text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool is_time =
+      error == std::errc() && end == text.data() + text.size() && value >= 1 && value <= 1e12;
+  return is_time ? std::string() : fmt::format("{} is not a time from 1 to 1e12 ns", text);
+}
+
+/// Returns an error where one measured time would be that of several launches or of none.
+Expected<void> check_measured(const PlacementOptions& options, std::size_t launches, std::size_t gpus) {
+  if (options.measured_ns && launches * gpus != 1)
+    return fail("--measured-ns is the time of one launch on one GPU, and there are {} launches on {} GPUs: "
+                "name one by --kernel and --gpu",
+                launches, gpus);
+  return {};
+}
+
 placement::EstimateOptions estimates_of(const PlacementOptions& options) {
   placement::EstimateOptions estimates;
   estimates.estimator = *value_named<placement::Estimator>(options.time);
@@ -54,6 +73,7 @@ placement::EstimateOptions estimates_of(const PlacementOptions& options) {
   estimates.parts.counts_replays = !leaves_out("replays");
   estimates.parts.counts_addresses = !leaves_out("addresses");
   estimates.parts.queues_dram = !leaves_out("queue");
+  estimates.parts.maps_banks = !leaves_out("banks");
   if (options.measured_ns)
     estimates.measured_us = *options.measured_ns / 1000;
   return estimates;
@@ -113,6 +133,10 @@ Expected<void> place(const PlacementOptions& options, const std::vector<std::str
   const bool is_paper = options.time == "paper" || options.time == "paper-literal";
   if (!options.train.empty() && !is_paper)
     return fail("--train is for --time paper and paper-literal, which have an overlap");
+  if (!options.without.empty() && !is_paper)
+    return fail("--without is for --time paper and paper-literal, whose parts it leaves out");
+  if (options.measured_ns && options.time == "porple")
+    return fail("--measured-ns scales times, and --time porple has none: it only ranks");
   if (!options.thresholds.empty() && options.time != "model")
     return fail("--fail-if is about the model's figures: it takes --time model");
   TRY(check_writable(options.output));
@@ -139,9 +163,14 @@ Expected<void> place(const PlacementOptions& options, const std::vector<std::str
   std::deque<placement::Arrays> arrays; // the report refers to them
   std::deque<placement::Experiment> experiments;
   std::size_t modelled = 0;
+  const auto is_wanted = [&](const trace::Launch& launch) {
+    return options.trace.kernel.empty() || wanted.is_found_in(launch.kernel);
+  };
+  TRY(check_measured(options, std::size_t(std::ranges::count_if(trace->launches(), is_wanted)),
+                     gpus->size()));
   for (std::uint32_t launch = 0; launch < trace->launches().size(); ++launch) {
     const std::string& kernel = trace->launches()[launch].kernel;
-    if (!options.trace.kernel.empty() && !wanted.is_found_in(kernel))
+    if (!is_wanted(trace->launches()[launch]))
       continue;
     TRY_LET(found, placement::Arrays::find(*trace, trace->launches()[launch]));
     arrays.push_back(std::move(*found));
@@ -200,13 +229,14 @@ void declare_placement(CLI::App& app, const std::vector<std::string>& rest, Acti
       ->option_text("WORD=model");
   command
       ->add_option("--without", options->without,
-                   "parts of the paper's equations to leave out: replays, addresses or queue (of DRAM)")
-      ->check(CLI::IsMember({"replays", "addresses", "queue"}))
+                   "parts of the paper's equations to leave out: replays, addresses, queue (of DRAM) or\n"
+                   "banks (requests are spread evenly over them)")
+      ->check(CLI::IsMember({"replays", "addresses", "queue", "banks"}))
       ->delimiter(',');
   command
       ->add_option("--measured-ns", options->measured_ns,
                    "the measured time of the launch as it is, to which all times are scaled")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Validator(check_nanoseconds, ""));
   command
       ->add_option(
           "--train", options->train,

@@ -156,7 +156,9 @@ std::uint8_t AccessCoalescer::passes(const trace::WarpAccess& access, const Acce
   const auto in_groups = [](unsigned count, unsigned of) { return (count + of - 1) / of; };
   if (entry.cache == FirstCache::constant)
     return one_byte(entry.transactions);
-  if (sites_[entry.site].cache_operator == CacheOperator::tex)
+  // The texture units serve fetches and, where the read-only cache is theirs (Kepler), the loads through it.
+  if (sites_[entry.site].cache_operator == CacheOperator::tex ||
+      (entry.cache == FirstCache::read_only && rules_.texture_cache == TextureCache::read_only))
     return one_byte(in_groups(unsigned(std::popcount(access.active)), rules_.texture_lanes));
   const unsigned of_tags = in_groups(entry.transactions, rules_.tags_per_pass);
   if (access.kind == AccessKind::atomic)

@@ -76,8 +76,9 @@ Planned to_texture_2d(const Array& array, const Move& move, ChangeContext& conte
       move.texels_per_row != 0 ? move.texels_per_row : array.row_bytes / array.element_bytes;
   const std::uint64_t height = width == 0 ? 0 : (array.bytes / array.element_bytes + width - 1) / width;
   if (width == 0)
-    reasons.push_back(context.because(array.first_access, "its accesses have no stride that tells its rows: "
-                                                          "name their length, as texture2d=1024"));
+    reasons.push_back(context.because(array.first_access,
+                                      "neither its accesses nor the launch tell its rows: "
+                                      "name their length, as texture2d=1024"));
   else if (width > max_width || height > max_height)
     reasons.push_back(context.because(array.first_access, fmt::format("{} x {} texels of at most {} x {}",
                                                                       width, height, max_width, max_height)));

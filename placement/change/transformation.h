@@ -62,7 +62,7 @@ struct Move {
   PlacementSpace to = PlacementSpace::global;
   Rewrite rewrite = Rewrite::none; ///< if any, `to` does not matter
   SharedPart part = SharedPart::touched;
-  std::uint32_t texels_per_row = 0; ///< of a 2D texture; 0: by the stride of the accesses
+  std::uint32_t texels_per_row = 0; ///< of a 2D texture; 0: as the accesses tell
   /// Of a rewrite: the threads whose work one does, the threads of a block, or the registers of a thread.
   std::uint32_t number = 0;
 

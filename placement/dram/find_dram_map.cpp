@@ -11,12 +11,15 @@
 namespace warplens::placement {
 namespace {
 
-/// Fewer pairs than this share on the far side of a gap are outliers.
-constexpr double min_share = 0.003;
+/// Fewer pairs on the far side of a gap are outliers: of a memory with n banks, one random pair in n
+/// conflicts, and there are memories with more than a thousand.
+constexpr double min_share = 0.0003;
+constexpr std::size_t min_pairs_of_class = 8;
 /// From this share of pairs on, the functions do not explain the latencies.
 constexpr double max_mispredicted = 0.02;
-/// Addresses that are clustered: enough for some in each of a few hundred banks.
-constexpr unsigned clustered_addresses = 2048;
+/// Addresses that are clustered in a row without a new bank, at least, and for each bank that was found: by
+/// chance they miss a bank once in 10^5 times.
+constexpr std::size_t min_clustered = 2048, clustered_per_bank = 12;
 
 bool differs_in_one_bit(const MeasuredPair& pair) {
   return std::has_single_bit(pair.first ^ pair.second);
@@ -84,7 +87,7 @@ Expected<LatencyClasses> latency_classes(std::span<const MeasuredPair> pairs) {
   std::ranges::sort(all);
   std::ranges::sort(of_random);
   const auto beyond = [](const std::vector<double>& sorted) {
-    return std::max<std::size_t>(4, std::size_t(min_share * double(sorted.size())));
+    return std::max(min_pairs_of_class, std::size_t(min_share * double(sorted.size())));
   };
   LatencyClasses classes;
   double widest = 0;
@@ -160,8 +163,8 @@ Expected<FoundDramMap> find_dram_map(std::span<const MeasuredPair> pairs, const 
     const std::uint64_t difference = pair.first ^ pair.second;
     const bool same_bank =
         std::ranges::none_of(map.bank_functions, [&](std::uint64_t one) { return parity(one & difference); });
-    // In the same bank, the rows of two random addresses are the same one too rarely to count.
-    wrong += same_bank != (pair.ns > classes->conflict_above);
+    // Two addresses of one bank conflict, or they are in one row.
+    wrong += same_bank != (pair.ns > classes->conflict_above || pair.ns < classes->hit_below);
   }
   map.mispredicted = double(wrong) / double(random_pairs);
   map.is_linear = !map.bank_functions.empty() && double(wrong) <= max_mispredicted * double(random_pairs) &&
@@ -173,14 +176,17 @@ unsigned count_banks(const std::function<double(std::uint64_t, std::uint64_t)>& 
                      const LatencyClasses& classes) {
   std::mt19937_64 random(plan.seed + 1);
   std::vector<std::uint64_t> of_cluster; // an address of each
-  for (unsigned n = 0; n < clustered_addresses; ++n) {
+  for (std::size_t since = 0; since < std::max(min_clustered, clustered_per_bank * of_cluster.size());
+       ++since) {
     const std::uint64_t address = random() & plan.bits();
     const bool is_known = std::ranges::any_of(of_cluster, [&](std::uint64_t other) {
       const double ns = latency(other, address);
       return ns > classes.conflict_above || ns < classes.hit_below || other == address;
     });
-    if (!is_known)
+    if (!is_known) {
       of_cluster.push_back(address);
+      since = 0;
+    }
   }
   return unsigned(of_cluster.size());
 }

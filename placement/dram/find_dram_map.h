@@ -21,10 +21,10 @@ struct MeasuredPair {
 
 /// Which pairs are measured.
 struct PairPlan {
-  unsigned lowest_bit = 7;   ///< of the addresses, which are multiples of a line
-  unsigned highest_bit = 30; ///< inclusive
-  unsigned repetitions = 64; ///< pairs for each single bit, of which the median counts
-  unsigned random_pairs = 8192;
+  unsigned lowest_bit = 7;         ///< of the addresses, which are multiples of a line
+  unsigned highest_bit = 30;       ///< inclusive
+  unsigned repetitions = 64;       ///< pairs for each single bit, of which the median counts
+  unsigned random_pairs = 1 << 16; ///< some 50 conflicts in each of the largest memories' banks
   std::uint64_t seed = 1;
 
   std::uint64_t bits() const { return (std::uint64_t{2} << highest_bit) - (std::uint64_t{1} << lowest_bit); }

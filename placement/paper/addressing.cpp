@@ -58,6 +58,13 @@ double addressing_instructions(std::span<const IndexedAccess> accesses, const Ad
   return count;
 }
 
+double waiting_instructions(PlacementSpace place, const Addressing& of) {
+  // Newer GPUs serve read-only loads as any others.
+  const bool waits = place == PlacementSpace::texture || place == PlacementSpace::texture_2d ||
+                     (place == PlacementSpace::read_only && of.architecture < 70);
+  return waits ? of.texture_wait : 0;
+}
+
 Expected<std::vector<Addressing>> load_addressing(const std::filesystem::path& file) {
   toml::table table;
   try {

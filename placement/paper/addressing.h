@@ -45,6 +45,9 @@ struct IndexedAccess {
 double addressing_instructions(std::span<const IndexedAccess> accesses, const Addressing& of,
                                Reading reading = Reading::corrected);
 
+/// Returns the instructions that wait for an access there.
+double waiting_instructions(PlacementSpace place, const Addressing& of);
+
 /// Reads the counts of all architectures from a TOML file. The error names the file and what was expected.
 Expected<std::vector<Addressing>> load_addressing(const std::filesystem::path& file);
 

@@ -15,12 +15,26 @@ double cycles_per_instruction(const Machine& machine, const WarpWorkload& work, 
   return reading == Reading::literal ? cycles : std::max(cycles, 1 / machine.issue_width);
 }
 
-double barrier_cycles(const Machine& machine, const WarpWorkload& work, double memory_latency) {
+double barrier_cycles(const Machine& machine, const WarpWorkload& work, double memory_latency,
+                      Reading reading) {
   constexpr double departures_per_barrier = 64; // Sim et al.'s Gamma
   if (work.instructions <= 0)
     return 0;
-  return work.barriers * work.warps / machine.sms * departures_per_barrier * memory_latency * work.requests /
-         work.instructions;
+  const double latencies = departures_per_barrier * work.requests / work.instructions;
+  const double of_warp = work.barriers * work.warps / machine.sms * memory_latency;
+  return reading == Reading::literal
+             ? of_warp * latencies
+             : of_warp / std::max(1.0, work.resident_warps) * std::min(1.0, latencies);
+}
+
+double special_function_cycles(const Machine& machine, const WarpWorkload& work) {
+  if (work.instructions <= 0)
+    return 0;
+  const double uncovered = std::clamp(work.special_functions / work.instructions -
+                                          machine.special_function_width / machine.simd_width,
+                                      0.0, 1.0);
+  return work.special_functions * work.warps / machine.sms * warp_lanes / machine.special_function_width *
+         uncovered;
 }
 
 double computation_cycles(const Machine& machine, const WarpWorkload& work, Reading reading,

@@ -11,14 +11,15 @@ namespace warplens::placement {
 struct Machine {
   double sms = 0; ///< that have blocks
   double clock_hz = 0;
-  double bytes_per_second = 0;    ///< of its memory
-  double simd_width = 0;          ///< single-precision lanes of an SM
-  double issue_width = 0;         ///< instructions that an SM issues per cycle
-  double instruction_latency = 0; ///< cycles of a dependent floating-point operation
-  double memory_latency = 0;      ///< cycles from the SM to memory and back, on an idle machine
-  double l2_latency = 0;          ///< cycles of a hit in the L2
-  double shared_latency = 0;      ///< cycles of an access to shared memory
-  double departure_delay = 0;     ///< cycles between two requests that leave an SM
+  double bytes_per_second = 0;       ///< of its memory
+  double simd_width = 0;             ///< single-precision lanes of an SM
+  double issue_width = 0;            ///< instructions that an SM issues per cycle
+  double special_function_width = 1; ///< special functions of an SM per cycle
+  double instruction_latency = 0;    ///< cycles of a dependent floating-point operation
+  double memory_latency = 0;         ///< cycles from the SM to memory and back, on an idle machine
+  double l2_latency = 0;             ///< cycles of a hit in the L2
+  double shared_latency = 0;         ///< cycles of an access to shared memory
+  double departure_delay = 0;        ///< cycles between two requests that leave an SM
 };
 
 /// What each warp of a launch does, in the mean.
@@ -31,14 +32,21 @@ struct WarpWorkload {
   double memory_parallelism = 1;      ///< requests of a warp that are on their way together
   double bytes_per_request = 0;
   double barriers = 0;
+  double special_functions = 0; ///< instructions of that unit
 };
 
 /// Returns the cycles per instruction of an SM: the paper's "effective throughput" (13 to 15). The corrected
 /// reading lets no SM issue more than it can: 192 lanes of a K80 alone would be 6 instructions per cycle.
 double cycles_per_instruction(const Machine& machine, const WarpWorkload& work, Reading reading);
 
-/// Returns the cycles that barriers add to the computation (Sim et al.'s O_sync).
-double barrier_cycles(const Machine& machine, const WarpWorkload& work, double memory_latency);
+/// Returns the cycles that barriers add to the computation (Sim et al.'s O_sync). As printed, each warp waits
+/// at each barrier for 64 latencies of memory times the share of its instructions that access it, one warp
+/// after the other; corrected, the warps of an SM wait together, and at most for one latency.
+double barrier_cycles(const Machine& machine, const WarpWorkload& work, double memory_latency,
+                      Reading reading);
+
+/// Returns the cycles that special functions add, which the other instructions do not cover (O_SFU).
+double special_function_cycles(const Machine& machine, const WarpWorkload& work);
 
 /// Returns the cycles of computation (2).
 double computation_cycles(const Machine& machine, const WarpWorkload& work, Reading reading,
@@ -79,10 +87,11 @@ double access_latency(const AccessMix& mix, double dram_latency, const Machine& 
 double overlap_without_regression(const WarpParallelism& parallelism, double resident_warps,
                                   double computation_cycles, double memory_cycles);
 
-/// The parts of a kernel's time in cycles of an SM, and their sum (1).
+/// The parts of a kernel's time in cycles of an SM, and their sum (1). `initialisation`: shared memory is
+/// filled, as the paper takes it.
 struct TimeParts {
-  double computation = 0, memory = 0, overlap = 0;
-  double total() const { return computation + memory - overlap; }
+  double computation = 0, memory = 0, overlap = 0, initialisation = 0;
+  double total() const { return computation + memory - overlap + initialisation; }
 };
 
 } // namespace warplens::placement

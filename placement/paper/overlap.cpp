@@ -52,14 +52,16 @@ double error_of_unseen(std::span<const OverlapSample> samples, const std::set<st
 
 } // namespace
 
-double OverlapModel::overlap(const OverlapEvents& events, double computation_cycles,
-                             double memory_cycles) const {
+double OverlapModel::overlap(const OverlapEvents& events, double computation_cycles, double memory_cycles,
+                             Reading reading) const {
   if (memory_cycles <= 0)
     return 0;
   double ratio = constant;
   const auto values = events.values();
   for (std::size_t i = 0; i < values.size(); ++i)
     ratio += weights[i] * values[i];
+  if (reading == Reading::literal)
+    return ratio * memory_cycles;
   return std::clamp(ratio, 0.0, std::min(1.0, computation_cycles / memory_cycles)) * memory_cycles;
 }
 

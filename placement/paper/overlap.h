@@ -3,6 +3,7 @@
 // here is ridged, by the strength that predicts kernels best which it has not seen.
 #pragma once
 
+#include "placement/paper/reading.h"
 #include "support/expected.h"
 
 #include <array>
@@ -45,9 +46,10 @@ struct OverlapModel {
   double ridge = 0;           ///< the strength that was chosen
   double error_of_unseen = 0; ///< root mean square of the ratio, over kernels left out in turn
 
-  /// Returns the cycles that overlap: the ratio times the cycles of memory (12), where the ratio lies between
-  /// 0 and what the computation can cover.
-  double overlap(const OverlapEvents& events, double computation_cycles, double memory_cycles) const;
+  /// Returns the cycles that overlap: the ratio times the cycles of memory (12). Corrected, the ratio lies
+  /// between 0 and what the computation can cover.
+  double overlap(const OverlapEvents& events, double computation_cycles, double memory_cycles,
+                 Reading reading = Reading::corrected) const;
 };
 
 /// Fits the coefficients. The error: fewer than two kernels, so that none can be left out.

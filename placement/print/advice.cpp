@@ -135,7 +135,7 @@ nlohmann::ordered_json to_json(const AdviceReport& report) {
                   {"change", rule_of(move)},
                   {"what", text_of(one.moves, experiment.arrays())},
                   {"before_us", sample.time->microseconds.mean},
-                  {"after_us", one.microseconds()},
+                  {"after_us", one.microseconds->mean},
                   {"share", one.change.share},
                   {"half_width", one.change.half_width}};
     };

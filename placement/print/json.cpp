@@ -1,3 +1,4 @@
+#include "placement/print/estimate_text.h"
 #include "placement/print/placement_report.h"
 #include "report/resource_text.h"
 
@@ -8,11 +9,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json to_json(const Statistic& statistic) {
-  return {{"mean", statistic.mean},
-          {"std", statistic.std_deviation},
-          {"ci95", {statistic.ci95[0], statistic.ci95[1]}},
-          {"spread95", {statistic.spread95[0], statistic.spread95[1]}}};
+Json nanoseconds_of(const Statistic& microseconds) {
+  return {{"mean", 1000 * microseconds.mean},
+          {"std", 1000 * microseconds.std_deviation},
+          {"ci95", {1000 * microseconds.ci95[0], 1000 * microseconds.ci95[1]}},
+          {"spread95", {1000 * microseconds.spread95[0], 1000 * microseconds.spread95[1]}}};
 }
 
 Json to_json(const Array& array, const trace::AccessSource& trace) {
@@ -62,6 +63,7 @@ Json to_json(const Candidate& candidate, const Experiment& experiment) {
   json["legal"] = candidate.is_legal();
   json["reasons"] = to_json(candidate.refusals, experiment.arrays());
   json["shared_bytes"] = candidate.shared_bytes;
+  json["not_measured"] = candidate.not_measured;
   if (candidate.persisting)
     json["persisting"] = {{"set_aside", candidate.persisting->set_aside},
                           {"hit_ratio", candidate.persisting->hit_ratio}};
@@ -69,29 +71,37 @@ Json to_json(const Candidate& candidate, const Experiment& experiment) {
     return json;
   const KernelResult& result = *candidate.result;
   const KernelTime& time = *result.time;
-  Statistic ns = time.microseconds;
-  for (double* figure :
-       {&ns.mean, &ns.std_deviation, &ns.ci95[0], &ns.ci95[1], &ns.spread95[0], &ns.spread95[1]})
-    *figure *= 1000;
-  json["time_ns"] = to_json(ns);
-  json["delta"] = {{"share", candidate.change.share},
-                   {"half_width", candidate.change.half_width},
-                   {"tie", candidate.change.is_tie()}};
+  const bool is_model = experiment.estimator() == Estimator::model;
+  if (candidate.microseconds)
+    json["time_ns"] = is_model ? nanoseconds_of(*candidate.microseconds)
+                               : Json{{"mean", 1000 * candidate.microseconds->mean}};
+  if (candidate.latency_cycles)
+    json["latency_cycles"] = *candidate.latency_cycles;
+  json["delta"] = {{"share", candidate.change.share}, {"tie", candidate.change.is_tie()}};
+  if (is_model)
+    json["delta"]["half_width"] = candidate.change.half_width;
   if (candidate.paper) {
     const PaperEstimate& paper = *candidate.paper;
-    json["paper"] = {{"microseconds", candidate.microseconds()},
-                     {"tcomp", paper.cycles.computation},
+    json["paper"] = {{"tcomp", paper.cycles.computation},
                      {"tmem", paper.cycles.memory},
                      {"toverlap", paper.cycles.overlap},
                      {"amat", paper.access_latency},
                      {"replays", paper.replays},
-                     {"exec", paper.executed}};
+                     {"exec", paper.executed},
+                     {"ilp", paper.instruction_parallelism},
+                     {"initialisation", paper.cycles.initialisation},
+                     {"dram_ns", paper.memory.nanoseconds},
+                     {"rows", {paper.memory.rows.hit, paper.memory.rows.miss, paper.memory.rows.conflict}},
+                     {"ca", paper.memory.arrival_variation},
+                     {"ca_of_banks", {paper.memory.min_variation, paper.memory.max_variation}}};
   }
-  json["bound"] = report::text_of_bound(time.bound);
-  Json& parts = json["parts"] = Json::object(); // microseconds for which each resource is busy
-  for (std::size_t i = 0; i < resource_count; ++i)
-    if (time.busy[i] > 0)
-      parts[std::string(report::text_of(Resource(i)))] = time.busy[i] * time.microseconds.mean;
+  if (is_model) {
+    json["bound"] = report::text_of_bound(time.bound);
+    Json& parts = json["parts"] = Json::object(); // microseconds for which each resource is busy
+    for (std::size_t i = 0; i < resource_count; ++i)
+      if (time.busy[i] > 0)
+        parts[std::string(report::text_of(Resource(i)))] = time.busy[i] * candidate.microseconds->mean;
+  }
   json["occupancy"] = {{"blocks_per_sm", result.occupancy.blocks_per_sm},
                        {"warps_per_sm", result.occupancy.warps_per_sm},
                        {"limited_by", result.occupancy.limited_by}};
@@ -116,6 +126,7 @@ nlohmann::ordered_json to_json(const PlacementReport& report) {
   for (const KernelPlacements& kernel : report.kernels) {
     const Experiment& experiment = *kernel.experiment;
     Json one{{"kernel", experiment.sample().result->name}, {"gpu", experiment.gpu().id}};
+    one["accuracy"] = accuracy_of_model(experiment);
     one["sample"] = to_json(experiment.sample(), experiment);
     one["arrays"] = Json::array();
     for (const Array& array : experiment.arrays().all())

@@ -1,3 +1,4 @@
+#include "placement/print/estimate_text.h"
 #include "placement/print/placement_report.h"
 #include "report/figures.h"
 #include "report/resource_text.h"
@@ -21,6 +22,7 @@ table{border-collapse:collapse;margin:.5rem 0 1.5rem}
 th,td{border:1px solid #8886;padding:.35rem .6rem;text-align:right;vertical-align:top}
 th{text-align:left;font-weight:600}
 td.refused{background:repeating-linear-gradient(45deg,#8883 0 4px,#0000 4px 8px);text-align:left;max-width:14rem;font-size:12px;overflow-wrap:anywhere}
+td.doubted{border:2px dashed #888}
 td.here{font-weight:600}
 td.none{color:#888}
 small{color:#888}
@@ -57,14 +59,25 @@ std::string row(std::string_view what, const std::string& before, const std::str
 /// Returns the figures of the placement beside those of the trace's, as a table that a click opens.
 std::string comparison(const Candidate& before, const Candidate& after) {
   std::string rows;
-  rows += row("time", report::duration(before.result->time->microseconds),
-              report::duration(after.result->time->microseconds));
-  rows += row("bound by", std::string(report::text_of_bound(before.result->time->bound)),
-              std::string(report::text_of_bound(after.result->time->bound)));
+  rows += before.latency_cycles
+              ? row("latencies", figure_text(before), figure_text(after))
+              : row("time", report::duration(*before.microseconds), report::duration(*after.microseconds));
+  if (before.paper) {
+    const TimeParts &was = before.paper->cycles, &is = after.paper->cycles;
+    const auto cycles = [&](const char* name, double TimeParts::* part) {
+      rows += row(name, fmt::format("{:.0f} cycles", was.*part), fmt::format("{:.0f} cycles", is.*part));
+    };
+    cycles("computation", &TimeParts::computation);
+    cycles("memory", &TimeParts::memory);
+    cycles("overlap", &TimeParts::overlap);
+  } else if (!before.latency_cycles)
+    rows += row("bound by", std::string(report::text_of_bound(before.result->time->bound)),
+                std::string(report::text_of_bound(after.result->time->bound)));
   rows += row("blocks per SM", fmt::format("{}", before.result->occupancy.blocks_per_sm),
               fmt::format("{}", after.result->occupancy.blocks_per_sm));
   rows += row("shared bytes", fmt::format("{}", before.shared_bytes), fmt::format("{}", after.shared_bytes));
-  for (std::size_t i = 0; i < resource_count; ++i) {
+  const bool is_model = !before.paper && !before.latency_cycles;
+  for (std::size_t i = 0; is_model && i < resource_count; ++i) {
     const double was = before.result->time->busy[i], is = after.result->time->busy[i];
     if (was > 0.005 || is > 0.005)
       rows += row(report::text_of(Resource(i)), report::percent(was) + " %", report::percent(is) + " %");
@@ -81,6 +94,16 @@ std::string comparison(const Candidate& before, const Candidate& after) {
   return "<table><tr><th><th>as is<th>moved" + rows + "</table>";
 }
 
+/// Returns the attributes of a cell whose figure was held against nothing.
+std::string doubt_class(const Candidate& candidate) {
+  const std::string doubt = doubt_text(candidate);
+  return doubt.empty() ? "" : fmt::format(" class=doubted title=\"{}\"", escaped(doubt));
+}
+
+std::string_view doubt_mark(const Candidate& candidate) {
+  return candidate.not_measured.empty() ? "" : "? ";
+}
+
 std::string cell(const KernelPlacements& kernel, std::uint32_t array, PlacementSpace place) {
   const Experiment& experiment = *kernel.experiment;
   if (place_of(experiment.arrays()[array]) == place)
@@ -90,10 +113,9 @@ std::string cell(const KernelPlacements& kernel, std::uint32_t array, PlacementS
   };
   if (const auto found = std::ranges::find_if(kernel.found.candidates, is_it);
       found != kernel.found.candidates.end())
-    return fmt::format("<td style=\"background:{}\"><details><summary>{:+.0f} % <small>±{:.0f}</small>"
-                       "</summary>{}</details>",
-                       colour_of(found->change), 100 * found->change.share, 100 * found->change.half_width,
-                       comparison(experiment.sample(), *found));
+    return fmt::format("<td{} style=\"background:{}\"><details><summary>{}{}</summary>{}</details>",
+                       doubt_class(*found), colour_of(found->change), doubt_mark(*found),
+                       change_text(*found, experiment), comparison(experiment.sample(), *found));
   if (const auto found = std::ranges::find_if(kernel.found.refused, is_it);
       found != kernel.found.refused.end())
     return "<td class=refused>" + escaped(text_of(found->refusals.front().reasons));
@@ -104,17 +126,19 @@ std::string cell(const KernelPlacements& kernel, std::uint32_t array, PlacementS
 
 std::string print_page(const PlacementReport& report) {
   std::string page = head;
-  page += fmt::format("<p>{}. Changes of the modelled time of each launch when one array moves, with 95 % "
-                      "intervals. Hatched: refused, with the line that forbids it. Click a change for "
-                      "what it does.</p>\n",
-                      escaped(report.program));
+  page += fmt::format(
+      "<p>{}. Changes of each launch's figure when one array moves. Hatched: refused, with the "
+      "line that forbids it. Dashed, with a question mark: no measured kernel of the GPU has such a "
+      "memory. Click a change for what it does.</p>\n",
+      escaped(report.program));
   for (const KernelPlacements& kernel : report.kernels) {
     const Experiment& experiment = *kernel.experiment;
-    const KernelResult& sample = *experiment.sample().result;
-    page +=
-        fmt::format("<h2>{} <small>on {}, {} as is, bound by {}</small></h2>\n<table><tr><th>array",
-                    escaped(sample.name), escaped(experiment.gpu().id),
-                    report::duration(sample.time->microseconds), report::text_of_bound(sample.time->bound));
+    const std::string parts = deciding_parts(experiment.sample(), experiment);
+    page += fmt::format(
+        "<h2>{} <small>on {}, {} as is ({}{}{})</small></h2>\n<p>Accuracy: {}.</p>\n<table><tr><th>array",
+        escaped(experiment.sample().result->name), escaped(experiment.gpu().id), sample_text(experiment),
+        origin_of_figures(experiment), parts.empty() ? "" : "; ", parts,
+        escaped(accuracy_of_model(experiment)));
     for (const std::string_view place : names_of<PlacementSpace>)
       page += fmt::format("<th>{}", place);
     page += '\n';
@@ -129,10 +153,9 @@ std::string print_page(const PlacementReport& report) {
     std::string several;
     for (const Candidate& one : kernel.found.candidates)
       if (one.moves.size() > 1)
-        several += fmt::format("<tr><td style=\"text-align:left\">{}<td style=\"background:{}\">{:+.0f} % "
-                               "<small>±{:.0f}</small>\n",
-                               escaped(text_of(one.moves, experiment.arrays())), colour_of(one.change),
-                               100 * one.change.share, 100 * one.change.half_width);
+        several += fmt::format("<tr><td style=\"text-align:left\">{}<td{} style=\"background:{}\">{}{}\n",
+                               escaped(text_of(one.moves, experiment.arrays())), doubt_class(one),
+                               colour_of(one.change), doubt_mark(one), change_text(one, experiment));
     if (!several.empty())
       page += "<h3>Several arrays moved</h3><table>" + several + "</table>\n";
   }

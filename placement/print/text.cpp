@@ -1,3 +1,4 @@
+#include "placement/print/estimate_text.h"
 #include "placement/print/placement_report.h"
 #include "report/figures.h"
 #include "report/resource_text.h"
@@ -20,38 +21,49 @@ std::size_t tied_with(const std::vector<Candidate>& ranked, std::size_t index) {
   return 0;
 }
 
-std::string percent_of(const TimeChange& change) {
-  return fmt::format("{:+.0f} % ±{:.0f}", 100 * change.share, std::max(100 * change.half_width, 0.0));
-}
-
 std::string row_of(const SearchResult& found, std::size_t index, const Experiment& experiment,
                    std::size_t width) {
   const std::vector<Candidate>& ranked = found.candidates;
   const Candidate& candidate = ranked[index];
-  const KernelTime& time = *candidate.result->time;
-  std::string notes = fmt::format("bound by {}", report::text_of_bound(time.bound));
+  std::string notes = deciding_parts(candidate, experiment);
+  const auto note = [&](const std::string& more) { notes += (notes.empty() ? "" : "; ") + more; };
   const auto& before = experiment.sample().result->occupancy;
   if (const auto& now = candidate.result->occupancy; now.blocks_per_sm != before.blocks_per_sm)
-    notes += fmt::format("; {} blocks per SM, not {}", now.blocks_per_sm, before.blocks_per_sm);
+    note(fmt::format("{} blocks per SM, not {}", now.blocks_per_sm, before.blocks_per_sm));
   if (candidate.shared_bytes != experiment.sample().shared_bytes)
-    notes += fmt::format("; {} B shared", candidate.shared_bytes);
+    note(fmt::format("{} B shared", candidate.shared_bytes));
   if (candidate.persisting)
-    notes +=
-        fmt::format("; {} of the L2 set aside, hitRatio {:.2f}",
-                    report::percent(candidate.persisting->set_aside) + " %", candidate.persisting->hit_ratio);
+    note(fmt::format("{} of the L2 set aside, hitRatio {:.2f}",
+                     report::percent(candidate.persisting->set_aside) + " %",
+                     candidate.persisting->hit_ratio));
+  const std::string doubt = doubt_text(candidate);
+  if (!doubt.empty())
+    note(doubt);
   if (index >= found.refined) // by two trials it is no interval, and no rank
     return fmt::format(
         "    {} {:>9} {:>+8.0f} %     {}",
         report::pad_right(report::printable(text_of(candidate.moves, experiment.arrays())), width),
-        report::duration({.mean = candidate.microseconds()}), 100 * candidate.change.share, notes);
-  if (const std::size_t other = tied_with(ranked, index))
-    notes += fmt::format("; tie with {}", other);
-  else if (candidate.change.is_tie())
-    notes += "; tie with as is";
+        figure_text(candidate), 100 * candidate.change.share, notes);
+  const bool has_rank = doubt.empty();
+  const std::size_t other = has_rank ? tied_with(ranked, index) : 0;
+  if (other != 0)
+    note(fmt::format("tie with {}", other));
+  else if (has_rank && candidate.change.is_tie())
+    note("tie with as is");
   return report::without_trailing_blanks(
-      fmt::format("{:>3} {} {:>9} {:>11}  {}", index + 1,
+      fmt::format("{:>3} {} {:>9} {:>11}  {}", has_rank ? fmt::format("{}", index + 1) : "?",
                   report::pad_right(report::printable(text_of(candidate.moves, experiment.arrays())), width),
-                  report::duration({.mean = candidate.microseconds()}), percent_of(candidate.change), notes));
+                  figure_text(candidate), change_text(candidate, experiment), notes));
+}
+
+/// Returns the accuracy of the model in lines of the text's width.
+std::string accuracy_lines(const Experiment& experiment) {
+  constexpr std::size_t width = 100;
+  std::string text;
+  for (const std::string& line :
+       report::wrapped("accuracy: " + report::printable(accuracy_of_model(experiment)), width - 6))
+    text += (text.empty() ? "    " : "      ") + line + '\n';
+  return text;
 }
 
 } // namespace
@@ -75,15 +87,10 @@ std::string print_text(const PlacementReport& report, bool colour) {
     if (!text.empty())
       text += '\n';
     text += style.bold(fmt::format("{}  {}  {} as is", display_name(report::printable(sample.name)),
-                                   experiment.gpu().id,
-                                   experiment.estimator() == Estimator::model
-                                       ? report::duration(sample.time->microseconds)
-                                       : report::duration({.mean = experiment.sample().microseconds()})));
-    text += fmt::format("  ({}; bound by {})\n",
-                        experiment.estimator() == Estimator::model
-                            ? std::string("modelled")
-                            : fmt::format("by --time {}", name_of(experiment.estimator())),
-                        report::text_of_bound(sample.time->bound));
+                                   experiment.gpu().id, sample_text(experiment)));
+    const std::string parts = deciding_parts(experiment.sample(), experiment);
+    text += fmt::format("  ({}{}{})\n", origin_of_figures(experiment), parts.empty() ? "" : "; ", parts);
+    text += accuracy_lines(experiment);
     if (const std::string note = note_on_waits(experiment); !note.empty())
       text += "    " + report::printable(note) + '\n';
     if (experiment.arrays().size() == 0)

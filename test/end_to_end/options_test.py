@@ -243,6 +243,7 @@ COMMANDS = {
 --gpu            | --pairs                      | = --gpu a100
 --pairs          | --gpu a100                   | = --pairs
 --latencies      | --gpu a100                   | = --latencies none.csv
+--kernel         | --gpu a100                   | = --kernel
 --lowest-bit     | --pairs                      | --lowest-bit 8
 --highest-bit    | --pairs                      | --highest-bit 25
 --random-pairs   | --pairs                      | --random-pairs 4096

@@ -1,5 +1,6 @@
 """Tests `warplens placement` and `warplens advise` through the whole tool."""
 
+import csv
 import json
 import pathlib
 import tempfile
@@ -67,6 +68,115 @@ class Placement(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertTrue(done.stdout.startswith(begin), done.stdout[:100])
             self.assertIn("scattered", done.stdout)
+
+    def figures_in_each_format(self, *options):
+        """Returns the header of the text and its rows' figures, JSON's report and the CSV's rows, of six_arrays on an A100."""
+        arguments = ("placement", self.trace, "--kernel", "six_arrays", "--gpu", "a100", "--move", "left:texture", "--quiet", "--trials", "2", *options)
+        text, rows, json_text = (warplens(*arguments, "--format", format) for format in ("text", "csv", "json"))
+        for done in (text, rows, json_text):
+            self.assertEqual(done.returncode, 0, done.stderr)
+        report = json.loads(json_text.stdout)
+        jsonschema.validate(report, json.loads((PROJECT / "docs/schemas/placement.json").read_text()))
+        return text.stdout, report["kernels"][0], list(csv.DictReader(rows.stdout.splitlines()))
+
+    def test_one_figure_in_all_formats(self):
+        for options in (("--measured-ns", "100000"), ("--time", "paper", "--measured-ns", "100000"), ("--time", "paper"), ("--time", "model")):
+            text, kernel, rows = self.figures_in_each_format(*options)
+            sample, moved = kernel["sample"]["time_ns"]["mean"], kernel["candidates"][0]["time_ns"]["mean"]
+            if "--measured-ns" in options:
+                self.assertAlmostEqual(sample, 100000, delta=1)
+                self.assertIn("a100  100 µs as is", text)
+            self.assertAlmostEqual(float(rows[0]["microseconds"]) * 1000, sample, delta=1)
+            self.assertAlmostEqual(float(rows[1]["microseconds"]) * 1000, moved, delta=1)
+            self.assertIn(f"{moved / 1000:.3g}", text)
+            change = kernel["candidates"][0]["delta"]
+            if "paper" in options:
+                self.assertAlmostEqual(change["share"], moved / sample - 1, places=6)
+                self.assertEqual(set(kernel["sample"]["time_ns"]), {"mean"})
+                self.assertNotIn("±", text)
+            else:
+                self.assertIn("half_width", change)
+
+    def test_porple_has_no_time(self):
+        text, kernel, rows = self.figures_in_each_format("--time", "porple")
+        self.assertNotIn("µs", text)
+        self.assertNotIn("time_ns", kernel["sample"])
+        self.assertEqual(rows[0]["microseconds"], "")
+        latencies = kernel["sample"]["latency_cycles"], kernel["candidates"][0]["latency_cycles"]
+        self.assertAlmostEqual(kernel["candidates"][0]["delta"]["share"], latencies[1] / latencies[0] - 1, places=6)
+
+    def test_measured_times_that_are_none(self):
+        of_one = ("placement", self.trace, "--kernel", "six_arrays", "--gpu", "a100", "--quiet")
+        for value in ("nan", "inf", "1e300", "-5", "0", "1e-300", "12x"):
+            done = warplens(*of_one, f"--measured-ns={value}")
+            self.assertEqual(done.returncode, 2, value)
+            self.assertIn("is not a time from 1 to 1e12 ns", done.stderr)
+        for options, words in ((("--measured-ns", "5000", "--time", "porple"), "only ranks"), (("--without", "queue"), "--time paper")):
+            done = warplens(*of_one, *options)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(words, done.stderr)
+        done = warplens("placement", self.trace, "--gpu", "a100", "--quiet", "--measured-ns", "5000")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("2 launches on 1 GPUs", done.stderr)
+
+    def test_what_was_not_measured_has_no_rank(self):
+        words = "no kernel with constant memory, textures"
+        arguments = ("placement", self.trace, "--kernel", "six_arrays", "--gpu", "a100", "--quiet", "--trials", "2")
+        text, rows, json_text, page = (warplens(*arguments, "--format", format).stdout for format in ("text", "csv", "json", "html"))
+        self.assertIn(words, " ".join(text.split()))
+        self.assertIn(words, page)
+        self.assertIn("class=doubted", page)
+        jsonschema.validate(json.loads(json_text), json.loads((PROJECT / "docs/schemas/placement.json").read_text()))
+        kernel = json.loads(json_text)["kernels"][0]
+        self.assertIn(words, kernel["accuracy"])
+        for one in kernel["candidates"]:
+            self.assertEqual(bool(one["not_measured"]), one["moves"][0]["to"] in ("texture", "texture2d", "constant"), one["moves"])
+        table = list(csv.DictReader(rows.splitlines()))
+        self.assertIn(words, table[0]["accuracy"])
+        self.assertIn("constant memory", {row["not_measured"] for row in table})
+        for text in (text, warplens(*arguments[:-1], "3", "--search").stdout):
+            # Constant memory is the fastest, and stands behind all that have a rank.
+            ranked = [line for line in text.splitlines() if line[:3].strip().isdigit()]
+            self.assertTrue(ranked)
+            self.assertFalse([line for line in ranked if "texture" in line or "constant" in line])
+            self.assertTrue([line for line in text.splitlines() if line.startswith("  ? uniform->constant")])
+            self.assertIn("no measured kernel has constant memory", text)
+
+    def test_an_overlap_that_was_trained(self):
+        table = pathlib.Path(self.folder.name, "measured.csv")
+        rows = ["trace,kernel,gpu,moves,nanoseconds"]
+        for kernel, moves, nanoseconds in (("six_arrays", "", 9000), ("six_arrays", "scattered:texture", 6000), ("six_arrays", "scattered:shared", 5500),
+                                           ("columns", "", 8000), ("columns", "in:ldg", 7500), ("columns", "in:texture", 7600)):
+            rows.append(f"trace,{kernel},k80,{moves},{nanoseconds}")
+        table.write_text("\n".join(rows) + "\n")
+        report = json_of(self, "placement", self.trace, "--kernel", "six_arrays", "--gpu", "k80", "--time", "paper", "--train", table)
+        self.assertEqual(len(report["overlap"]["weights"]), 11)
+        sample = report["kernels"][0]["sample"]
+        self.assertGreater(sample["paper"]["rows"][2] + sample["paper"]["rows"][1], 0)
+        for one in report["kernels"][0]["candidates"]:
+            if one["legal"]:
+                self.assertGreater(one["time_ns"]["mean"], 0)
+                self.assertLess(abs(one["delta"]["share"]), 4, one["moves"])
+        # The regression brings the launch nearer to its measured time than no overlap and all of it are.
+        paper = sample["paper"]
+        cycles = sorted((paper["tcomp"] + paper["tmem"], max(paper["tcomp"], paper["tmem"])))
+        self.assertLessEqual(cycles[0] / 0.875 - 1, sample["time_ns"]["mean"])
+        self.assertLessEqual(sample["time_ns"]["mean"], cycles[1] / 0.875 + 1)
+        table.write_text(rows[0] + "\ntrace,six_arrays,k80,,1e300\n")
+        done = warplens("placement", self.trace, "--gpu", "k80", "--time", "paper", "--train", table, "--quiet")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("a time from 1 to 1e12 ns", done.stderr)
+
+    def test_the_program_that_measures_pairs(self):
+        source, pairs = (pathlib.Path(self.folder.name, name) for name in ("measure_pairs.cu", "pairs.csv"))
+        source.write_text(warplens("dram-map", "--kernel").stdout)
+        pairs.write_text(warplens("dram-map", "--pairs", "--highest-bit", "22", "--random-pairs", "2048").stdout)
+        report = pathlib.Path(self.folder.name, "report.txt")
+        done = warplens("profile", source, "--backend", "cpu", "--gpu", "c2050", "--trials", "2", "-o", report, "--quiet", "--run", pairs, timeout=900)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        measured, asked = done.stdout.splitlines(), pairs.read_text().splitlines()
+        self.assertEqual(measured[0], "first,second,nanoseconds")
+        self.assertEqual([line.rpartition(",")[0] for line in measured[1:]], asked[1:])
 
     def test_advice_with_a_patch_that_keeps_its_word(self):
         report = json_of(self, "advise", SOURCE, "--backend", "cpu", "--kernel", "columns", "--gpu", "a100")

@@ -442,6 +442,74 @@ TEST_CASE("moves that a line forbids") {
   CHECK(reason_against(shared, PlacementSpace::shared, "n").find("atomics") != std::string::npos);
 }
 
+TEST_CASE("a Kepler's read-only loads and its fetches go through one unit, and take as long") {
+  for (const bool scattered : {false, true}) {
+    MadeSource source(104, 256);
+    const std::uint64_t table = source.allocate(16384);
+    const auto load = source.site("table");
+    std::mt19937_64 random(3);
+    for (std::uint64_t block = 0; block < 104; ++block)
+      for (std::uint32_t warp = 0; warp < 8; ++warp)
+        for (std::uint64_t n = 0; n < 16; ++n)
+          source.access(block, warp, load, [&](std::uint64_t lane) {
+            return table + 4 * (scattered ? random() % 4096 : (32 * n + lane) % 4096);
+          });
+    const Arrays arrays = arrays_of(source);
+    const model::Gpu on = gpu("k80");
+    const auto microseconds = [&](PlacementSpace to) {
+      return modelled(changed(source, arrays, on, {{.array = 0, .to = to}}), on).time->microseconds.mean;
+    };
+    CHECK(microseconds(PlacementSpace::read_only) ==
+          Approx(microseconds(PlacementSpace::texture)).epsilon(0.01));
+  }
+}
+
+TEST_CASE("a row's length follows from a stencil's index, from the launch or from a loop") {
+  constexpr std::uint64_t width = 1000; // words
+  const auto row_of = [](const MadeSource& source) { return arrays_of(source)[0].row_bytes; };
+
+  MadeSource stencil(4, 128); // blocks of one dimension
+  const std::uint64_t in = stencil.allocate(1 << 20);
+  const std::int64_t offsets[] = {0, -1, 1, -std::int64_t(width), std::int64_t(width)};
+  std::vector<std::uint64_t> sites;
+  for (std::size_t n = 0; n < std::size(offsets); ++n)
+    sites.push_back(stencil.site("in"));
+  for (std::uint32_t warp = 0; warp < 4; ++warp)
+    for (std::size_t n = 0; n < std::size(offsets); ++n)
+      stencil.access(0, warp, sites[n], [&](std::uint64_t lane) {
+        return in + 4 * (5 * width + std::uint64_t(offsets[n]) + warp * 32 + lane);
+      });
+  CHECK(row_of(stencil) == 4 * width);
+
+  MadeSource square(4, 16); // a transpose's source, by blocks of 16 x 16
+  square.launch().block.y = 16;
+  const std::uint64_t source = square.allocate(1 << 20);
+  const auto load = square.site("in");
+  for (std::uint32_t warp = 0; warp < 8; ++warp)
+    square.access(0, warp, load, [&](std::uint64_t lane) {
+      return source + 4 * ((2 * warp + lane / 16) * width + lane % 16);
+    });
+  CHECK(row_of(square) == 4 * width);
+
+  MadeSource product(4, 32); // a product's A: all lanes of a row's warp read one element
+  product.launch().block.y = 8;
+  const std::uint64_t a = product.allocate(1 << 20);
+  const auto of_a = product.site("a");
+  for (std::uint32_t warp = 0; warp < 8; ++warp)
+    for (std::uint64_t k = 0; k < 4; ++k)
+      product.access(0, warp, of_a, [&](std::uint64_t) { return a + 4 * (warp * width + k); });
+  CHECK(row_of(product) == 4 * width);
+  const Arrays arrays = arrays_of(product);
+  CHECK(changed(product, arrays, gpu("a100"), {{.array = 0, .to = PlacementSpace::texture_2d}}).is_legal());
+
+  MadeSource stream(4, 128); // one dimension
+  const std::uint64_t values = stream.allocate(1 << 20);
+  const auto of_values = stream.site("values");
+  for (std::uint32_t warp = 0; warp < 4; ++warp)
+    stream.access(0, warp, of_values, [&](std::uint64_t lane) { return values + 4 * (warp * 32 + lane); });
+  CHECK(row_of(stream) == 0);
+}
+
 TEST_CASE("moves are parsed, and wrong ones say what was expected") {
   const MadeSource source = copy();
   const Arrays arrays = arrays_of(source);

@@ -132,6 +132,45 @@ TEST_CASE("six channels are no functions of bits, but can be counted") {
   CHECK(count_banks(memory, plan, *classes) == 96);
 }
 
+TEST_CASE("the banks of each GPU's memory are counted, of which the largest have more than a thousand") {
+  for (const char* name : {"v100", "a100", "h100-sxm", "h200", "t4", "rtx3090", "k80", "c2050"}) {
+    INFO(name);
+    const auto gpu = model::load_gpu(name, WARPLENS_GPU_FOLDER);
+    REQUIRE(gpu);
+    const model::DramMap map_of_gpu(*gpu);
+    const Memory memory([&](std::uint64_t address) {
+      const model::DramMap::Place place = map_of_gpu(std::uint32_t(address / line_bytes));
+      return Place{place.bank, place.row};
+    });
+    const PairPlan plan;
+    const auto pairs = measured(memory, plan);
+    const auto map = find_dram_map(pairs, plan);
+    if (!map)
+      FAIL(map.error().message);
+    const unsigned banks = gpu->dram.channels * gpu->dram.banks;
+    if (map->is_linear) {
+      CHECK(map->banks() == banks);
+      continue;
+    }
+    const auto classes = latency_classes(pairs);
+    REQUIRE(classes);
+    CHECK(count_banks(memory, plan, *classes) == banks);
+  }
+}
+
+TEST_CASE("a map like the paper's of a K80, with columns and rows in bits 8 to 21") {
+  const auto place_of = [](std::uint64_t address) {
+    return Place{(address >> 7 & 1) | address >> 22 << 1, address >> 15 & 127};
+  };
+  const PairPlan plan;
+  const auto map = find_dram_map(measured(Memory(place_of), plan), plan);
+  REQUIRE(map);
+  CHECK(map->is_linear);
+  CHECK(map->banks() == 1024);
+  CHECK(bits_of(*map, AddressBit::column) == std::vector<unsigned>{8, 9, 10, 11, 12, 13, 14});
+  CHECK(bits_of(*map, AddressBit::row) == std::vector<unsigned>{15, 16, 17, 18, 19, 20, 21});
+}
+
 TEST_CASE("latencies in which nothing conflicts, and too few of them") {
   const PairPlan plan;
   auto pairs = pairs_to_measure(plan);
