@@ -88,12 +88,13 @@ RunSet run_set_of(const import::DashingTable& table) {
       runs = std::max(runs, row.values[index].size());
     for (std::size_t run = 0; run < runs; ++run)
       region.runs.push_back({{"run", std::to_string(run)}});
+    std::set<std::string_view> seen;
     for (const auto& row : table.rows) {
       std::vector<double> values = row.values[index];
       values.resize(runs, missing);
       if (row.counter == "Runtime")
         region.targets["time"] = std::move(values);
-      else if (std::ranges::find(region.counters, row.counter, &Counter::name) == region.counters.end())
+      else if (seen.insert(row.counter).second)
         region.counters.push_back({row.counter, "", std::nullopt, std::move(values)});
     }
     set.regions.push_back(std::move(region));

@@ -58,10 +58,10 @@ struct RegionSignificance {
   bool explained = false; ///< q2 is at least 0.5
   struct Collinear {
     std::vector<std::string> counters;
-    double cosine = 0;    ///< the least of the pairs that connect them
-    bool matters = false; ///< a draw chose one of them
+    double cosine = 0; ///< the least of the pairs that connect them
   };
-  std::vector<Collinear> collinear;       ///< counters whose columns have |cosine| > 0.999
+  /// Counters whose columns have |cosine| > 0.999 to that of one that a draw chose, with it.
+  std::vector<Collinear> collinear;
   std::vector<ResourceFigures> resources; ///< the largest `rsm` first
   std::vector<Suggestion> suggestions;
 };

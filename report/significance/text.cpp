@@ -204,8 +204,6 @@ private:
 
   void print_collinear(const RegionSignificance& region) {
     for (const auto& set : region.collinear) {
-      if (!set.matters)
-        continue;
       std::string names;
       for (std::size_t i = 0; i < std::min(set.counters.size(), max_shown_names); ++i)
         names += (i == 0 ? "" : " ~ ") + set.counters[i];

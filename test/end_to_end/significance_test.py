@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import resource
 import tempfile
 import unittest
 
@@ -119,6 +120,18 @@ class Significance(unittest.TestCase):
         wrong = warplens("explain", self.folder, "--compare", "matmul_naive,tield")
         self.assertEqual(wrong.returncode, 1)
         self.assertIn("there are matmul_naive", wrong.stderr)
+
+    def test_many_counters_take_memory_for_their_values_alone(self):
+        """40,000 counters of 12 runs: a matrix of their products would take 12.8 GB."""
+        rows = [",kernel", 'Runtime,"' + ",".join(str(n ** 3) for n in range(8, 20)) + '"']
+        for counter in range(40_000):
+            power = 1 + 2.5 * (counter * 7919 % 40_000) / 40_000
+            rows.append(f'c{counter},"' + ",".join(f"{n ** power * (1 + (n * 31 + counter * 17) % 101 / 500):.6g}" for n in range(8, 20)) + '"')
+        table = pathlib.Path(self.temporary.name, "many.csv")
+        table.write_text("\n".join(rows) + "\n")
+        done = warplens("explain", table, "--threads", "2", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30)))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("explained: R2 ", done.stdout)
 
     def test_the_page_holds_the_analysis(self):
         page = pathlib.Path(self.temporary.name) / "why.html"

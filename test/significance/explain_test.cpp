@@ -130,7 +130,6 @@ TEST_CASE("of counters that grow alike each gets half, and they are named") {
   REQUIRE(found.collinear.size() == 1);
   CHECK(found.collinear[0].counters == std::vector<std::string>{"dram", "l2"});
   CHECK(found.collinear[0].cosine > 0.999);
-  CHECK(found.collinear[0].matters);
   const double shares = std::accumulate(found.resources.begin(), found.resources.end(), 0.0,
                                         [](double sum, const auto& one) { return sum + one.share; });
   CHECK(shares == Approx(1));
