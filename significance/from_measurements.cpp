@@ -9,14 +9,12 @@
 namespace warplens::significance {
 namespace {
 
-constexpr const char* duration = "gpu__time_duration.sum";
-
 void add_targets(RegionBuilder& builder, const std::map<std::string, double>& counters, double launches) {
   const auto find = [&](const char* name) {
     const auto found = counters.find(name);
     return found == counters.end() ? missing : found->second;
   };
-  if (const double seconds = find(duration); std::isfinite(seconds))
+  if (const double seconds = find(measured_duration); std::isfinite(seconds))
     builder.set_target("time", seconds * launches);
   const double active = find("sm__cycles_active.avg"), elapsed = find("sm__cycles_elapsed.avg");
   if (elapsed > 0 && std::isfinite(active))

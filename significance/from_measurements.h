@@ -8,6 +8,9 @@
 
 namespace warplens::significance {
 
+/// The counter that is a launch's time, in seconds.
+inline constexpr const char* measured_duration = "gpu__time_duration.sum";
+
 /// The counters that were measured of one configuration. `kernels` may name a kernel several times: those are
 /// repeats.
 struct MeasuredRun {

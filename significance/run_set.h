@@ -77,6 +77,9 @@ struct RunSet {
   std::vector<std::string> notes; ///< what was left out or assumed while reading
 };
 
+/// Checks that no run has a negative measured time. The error names the run.
+Expected<void> check_times(const RunSet& runs);
+
 /// Averages runs of the same configuration. A value is missing only if all repeats lack it.
 void average_repeats(Region& region);
 

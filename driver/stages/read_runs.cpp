@@ -30,11 +30,22 @@ void add_launches(const Parameters& parameters, const std::vector<import::Kernel
   }
 }
 
+/// Checks that no launch took a negative time.
+Expected<void> check_durations(const std::string& file, const std::vector<import::KernelCounters>& launches) {
+  for (const auto& launch : launches) {
+    const auto duration = launch.counters.find(measured_duration);
+    if (duration != launch.counters.end() && duration->second < 0)
+      return fail("{}: {} took {} s, and a time is not negative", file, launch.kernel, duration->second);
+  }
+  return {};
+}
+
 /// Adds what ncu or nvprof wrote.
 Expected<void> add_measured(const std::string& file, const RunSources& sources,
                             std::vector<MeasuredRun>& runs) {
   TRY_LET(parameters, parameters_of(file, sources));
   TRY_LET(launches, read_measured({file}, {sources.base_units}));
+  TRY(check_durations(file, *launches));
   if (sources.each_launch)
     add_launches(*parameters, *launches, runs);
   else
@@ -64,7 +75,10 @@ Expected<std::vector<RunSet>> read_runs(const RunSources& sources) {
     const auto table = import::read_dashing(*text);
     if (!table)
       return fail("{}: {}", file, table.error().message);
-    append(tables, run_set_of(*table));
+    RunSet of_table = run_set_of(*table);
+    if (const auto checked = check_times(of_table); !checked)
+      return fail("{}: {}", file, checked.error().message);
+    append(tables, std::move(of_table));
     return {};
   };
   for (const std::string& file : sources.measured)

@@ -142,11 +142,18 @@ class Significance(unittest.TestCase):
         self.assertIn('"significance":{"schema":"warplens-significance/1"', page.read_text())
 
     def test_wrong_uses_say_what_is_wrong(self):
+        negative = measured(pathlib.Path(self.temporary.name), lambda size: -2e-6)
+        table = pathlib.Path(self.temporary.name, "negative.csv")
+        table.write_text(',kernel\nRuntime,"1,-2,3,4"\ndram,"1,2,3,4"\n')
         for arguments, message in (
                 (["explain", "/nowhere"], "/nowhere"),
                 (["explain"], "nothing to explain"),
                 (["explain", SOURCE], "no report or CSV of ncu"),
                 (["explain", self.folder, "--target", "power"], "there is no target 'power'"),
+                (["explain", self.folder, "--workload", "nope"], "--workload nope: matmul_"),
+                (["explain", self.folder, "--scale-by", "n"], "--scale-by is for --target effloss, and the target is time"),
+                (["explain", negative[0]], "matmul_tiled(unsigned int, const float *) took -2e-06 s, and a time is not negative"),
+                (["explain", table], "kernel: the time of the run run=1 is -2 s, and a time is not negative"),
                 (["sweep", SOURCE, "--run", "{m}", "--vary", "n=1,2", "-o", "/tmp/x"], "neither --run nor --nvcc has {n}"),
                 (["sweep", SOURCE, "--run", "{n} {m}", "--vary", "n=1,2", "-o", "/tmp/x"], "there is no --vary m"),
                 (["sweep", SOURCE, "--run", "{n}", "--vary", "n=9:1", "-o", "/tmp/x"], "a range is FROM:TO"),
