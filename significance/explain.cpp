@@ -233,6 +233,7 @@ Expected<void> explain(const Region& given, std::uint32_t index, const ResourceG
                        const ExplainOptions& options, RegionSignificance& found) {
   TRY_LET(target, target_of(given, options.target));
   found.target_is_modelled = target->is_modelled;
+  found.target_source = target->source;
   const Region region = merge_counters(given, options.grouping);
   const CounterTable table = counter_table(region, groups, options.grouping, target->withheld);
   const VectorXd values = Eigen::Map<const VectorXd>(target->values.data(), table.values.rows());

@@ -4,6 +4,7 @@
 #include "vocabulary/geometry.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace warplens::significance {
 namespace {
@@ -46,12 +47,43 @@ void add_access(RegionBuilder& builder, const SiteResult& site, double scale) {
   }
   if (site.constant_addresses)
     add("constant_misses", executions * *site.constant_addresses * misses(site.constant_hit_rate));
+constexpr std::pair<InstructionKind, const char*> arithmetic[] = {
+    {InstructionKind::fp32, "fp32_instructions"},
+    {InstructionKind::fp64, "fp64_instructions"},
+    {InstructionKind::fp16, "fp16_instructions"},
+    {InstructionKind::tensor, "tensor_instructions"}};
+
+/// Adds the kernel's arithmetic instructions; `scale` multiplies those of the snapshot.
+void add_arithmetic(RegionBuilder& builder, const Events& events, double scale) {
+  for (const auto& [kind, name] : arithmetic)
+    builder.add(name, name, std::nullopt, scale * events.instructions[static_cast<std::size_t>(kind)].warps);
+}
+
+/// Removes the counters of arithmetic that the region has none of: it has nothing to say about them.
+void remove_unused_arithmetic(Region& region) {
+  std::erase_if(region.counters, [](const Counter& counter) {
+    return std::ranges::any_of(arithmetic, [&](const auto& one) { return counter.name == one.second; }) &&
+           std::ranges::none_of(counter.values, [](double value) { return value > 0; });
+  });
+}
+
+/// Returns the least share of the launch in which an SM has warps, mean over SMs: the resident warps,
+/// relative to the most that an SM holds of this launch at once. None: it is not known.
+std::optional<double> utilisation_of(const KernelResult& kernel) {
+  if (!kernel.warps || kernel.occupancy.sms == 0 || kernel.occupancy.blocks_per_sm == 0)
+    return std::nullopt;
+  const double blocks = std::ceil(static_cast<double>(kernel.grid.count()) / kernel.occupancy.sms);
+  const double warps_per_block = std::ceil(static_cast<double>(kernel.block.count()) / 32);
+  const double most = std::min<double>(blocks, kernel.occupancy.blocks_per_sm) * warps_per_block;
+  return std::min(kernel.warps->resident / most, 1.0);
+}
+
 }
 
 /// The targets of a run, summed over its modelled launches.
 struct Sums {
-  double seconds = 0, latency_ns = 0, dram_bytes = 0;
-  bool has_time = true, has_dram = true;
+  double seconds = 0, latency_ns = 0, dram_bytes = 0, used_seconds = 0;
+  bool has_time = true, has_dram = true, has_utilisation = true;
 };
 
 /// Adds a kernel's counters to the current run, and its targets to the sums; `parts` launches of it were
@@ -70,8 +102,15 @@ void add_kernel(RegionBuilder& builder, const KernelResult& kernel, double parts
                 scale * static_cast<double>(kernel.executed->instructions));
   const double launches = static_cast<double>(std::max<std::uint64_t>(kernel.launches, 1));
   sums.has_time &= kernel.time.has_value();
-  if (kernel.time)
-    sums.seconds += kernel.time->microseconds.mean * 1e-6 * launches / parts;
+  if (kernel.events)
+    add_arithmetic(builder, *kernel.events, scale);
+  const auto utilisation = utilisation_of(kernel);
+  sums.has_utilisation &= utilisation.has_value();
+  if (kernel.time) {
+    const double seconds = kernel.time->microseconds.mean * 1e-6 * launches / parts;
+    sums.seconds += seconds;
+    sums.used_seconds += seconds * utilisation.value_or(0);
+  }
   sums.has_dram &= kernel.totals.dram_read_bytes.has_value() || kernel.totals.dram_write_bytes.has_value();
   sums.dram_bytes +=
       scale * (kernel.totals.dram_read_bytes.value_or(0) + kernel.totals.dram_write_bytes.value_or(0));
@@ -160,6 +199,8 @@ RunSet run_set_of(const std::vector<ProfiledRun>& profiles) {
         if (largest == nullptr || work_of(*kernel) > work_of(*largest))
           largest = kernel;
       }
+      if (sums.has_time && sums.has_utilisation)
+        builder.set_target(modelled_utilisation, sums.used_seconds / sums.seconds);
       builder.set_target("latency", sums.latency_ns);
       if (sums.has_time)
         builder.set_target(modelled_time, sums.seconds);
@@ -167,6 +208,7 @@ RunSet run_set_of(const std::vector<ProfiledRun>& profiles) {
         builder.set_target("dram_bytes", sums.dram_bytes);
     }
     // An access that a run did not execute has counted nothing there.
+    remove_unused_arithmetic(region);
     for (Counter& counter : region.counters)
       if (counter.place)
         std::ranges::replace_if(counter.values, [](double value) { return value != value; }, 0.0);

@@ -69,8 +69,10 @@ struct Region {
   std::optional<Observations> observations; ///< none: no profile
 };
 
-/// The target of a modelled time. A measured one is "time".
-inline constexpr const char* modelled_time = "modelled_time";
+/// What stands for "time", a measured one, where that is not there: the cycles that a profiler counted, a
+/// modelled time, or the target of a table of runs; and for "ul", a modelled utilisation.
+inline constexpr const char *elapsed_cycles = "cycles", *modelled_time = "modelled_time",
+                            *table_target = "target", *modelled_utilisation = "modelled_ul";
 
 struct RunSet {
   std::vector<Region> regions;

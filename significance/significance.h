@@ -49,6 +49,7 @@ struct RegionSignificance {
   bool target_is_modelled = false;
   bool few_runs = false;
   std::vector<std::pair<std::string, std::string>> dropped; ///< counters, and why
+  std::string target_source; ///< what the target is made of: "time", "cycles"
   std::vector<std::string> dropped_runs;                    ///< "n=60": they lack a counter
   std::vector<std::string> other;                           ///< counters of no known resource
   std::size_t draws = 0;

@@ -105,6 +105,8 @@ Json to_json(const RegionSignificance& region) {
     dropped.push_back({{"counter", counter}, {"reason", reason}});
   json["dropped_runs"] = region.dropped_runs;
   json["unmatched"] = region.other;
+  if (!region.target_source.empty())
+    json["target_source"] = region.target_source;
   if (region.error)
     return json;
   json["draws"] = region.draws;

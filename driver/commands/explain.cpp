@@ -85,7 +85,7 @@ Expected<void> check_workload(const std::string& parameter, const RunSet& runs) 
     for (const Parameters& run : region.runs)
       if (!value_of(run, parameter))
         return fail("--workload {}: {} has a run without this parameter: {}", parameter,
-                    report::printable(region.name), text_of(run));
+                    report::printable(region.name), significance::text_of(run));
   return {};
 }
 
@@ -193,8 +193,9 @@ void declare_explain(CLI::App& app, Action& chosen) {
   auto options = std::make_shared<ExplainCommand>();
   options->command = command;
   command
-      ->add_option("runs", options->sources.inputs,
-                   "folders of `warplens sweep`, results (.json), or tables of ncu, nvprof or dashing (.csv)")
+      ->add_option(
+          "runs", options->sources.inputs,
+          "folders of `warplens sweep`, results (.json), or tables of ncu, nvprof, dashing or runs (.csv)")
       ->type_name("RUNS");
   command
       ->add_option("--measured", options->sources.measured,

@@ -64,12 +64,19 @@ Expected<std::vector<RunSet>> read_runs(const RunSources& sources) {
   std::vector<RunSet> sets;
   std::vector<ProfiledRun> profiles;
   std::vector<MeasuredRun> measured;
-  RunSet tables; // of dashing, which hold runs each
+  RunSet tables; // of dashing and of runs, which hold runs each
   const auto read_table = [&](const std::string& file) -> Expected<void> {
     TRY_LET(text, read_file(file));
     const auto profiler = import::profiler_of(*text);
     if (!profiler)
       return fail("{}: {}", file, profiler.error().message);
+    if (*profiler == import::Profiler::runs) {
+      const auto table = import::read_run_table(*text);
+      if (!table)
+        return fail("{}: {}", file, table.error().message);
+      append(tables, run_set_of(*table, std::filesystem::path(file).stem().string()));
+      return {};
+    }
     if (*profiler != import::Profiler::dashing)
       return add_measured(file, sources, measured);
     const auto table = import::read_dashing(*text);
@@ -114,7 +121,7 @@ Expected<std::vector<RunSet>> read_runs(const RunSources& sources) {
     sets.push_back(std::move(tables));
   if (sets.empty())
     return fail(
-        "nothing to explain: name the folder of a sweep, results, or tables of ncu, nvprof or dashing");
+        "nothing to explain: name the folder of a sweep, results, or tables of ncu, nvprof, dashing or runs");
   return sets;
 }
 

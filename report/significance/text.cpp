@@ -128,7 +128,11 @@ private:
     if (!region.runs.empty())
       heading += fmt::format(": {} run{} ({})", region.runs.size(), region.runs.size() == 1 ? "" : "s",
                              ranges_of(region.runs));
-    heading += ", target " + options.target.name + (region.target_is_modelled ? ", modelled" : "");
+    heading += ", target " + options.target.name;
+    if (region.target_is_modelled)
+      heading += ", modelled";
+    else if (options.target.name == "time" && !region.target_source.empty() && region.target_source != "time")
+      heading += fmt::format(" (no time was measured: {})", region.target_source);
     begin(heading);
     if (region.error) {
       paragraph("not explained: ", *region.error, &Style::warm);

@@ -121,6 +121,25 @@ class Significance(unittest.TestCase):
         self.assertEqual(wrong.returncode, 1)
         self.assertIn("there are matmul_naive", wrong.stderr)
 
+    def test_the_authors_tables_and_nvprofs_events_are_explained(self):
+        data = PROJECT / "test/significance/data/matmult"
+        text = warplens("explain", data / "ts_Tiling.csv", data / "ts_Unroll.csv", "--as", "dashing").stdout
+        self.assertRegex(text, r"ts_Tiling: 28 runs \(config = 0…27\), target time \(no time was measured: target\)\n.*\n  L2 +0\.6")
+        self.assertRegex(text, r"(?s)ts_Unroll: .*\n  DRAM +0\.7")
+        with tempfile.TemporaryDirectory() as folder:
+            for n in range(1, 9):
+                pathlib.Path(folder, f"events_{n}.csv").write_text(
+                    '==1== Profiling result:\n"Device","Kernel","Invocations","Event Name","Min","Max","Avg","Total"\n' + "".join(
+                        f'"Tesla V100 (0)","gemm(int)",1,"{name}",{value},{value},{value},{value}\n' for name, value in (
+                            ("elapsed_cycles_sm", 1000 * n ** 3), ("active_cycles", 100 * n ** 3 + n), ("fb_subp0_read_sectors", n ** 3), ("inst_executed", n))))
+            files = sorted(pathlib.Path(folder).iterdir())
+            for target in "time", "score":
+                found = self.explain("--measured", *files, "--key", "events_{n}.csv", "--target", target)["regions"][0]
+                self.assertEqual(found["n"], 8)
+                self.assertEqual(found["target_source"], "cycles")
+            self.assertIn("gemm: 8 runs (n = 1…8), target time (no time was measured: cycles)",
+                          warplens("explain", "--measured", *files, "--key", "events_{n}.csv").stdout)
+
     def test_many_counters_take_memory_for_their_values_alone(self):
         """40,000 counters of 12 runs: a matrix of their products would take 12.8 GB."""
         rows = [",kernel", 'Runtime,"' + ",".join(str(n ** 3) for n in range(8, 20)) + '"']
