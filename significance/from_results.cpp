@@ -9,8 +9,6 @@
 namespace warplens::significance {
 namespace {
 
-constexpr double shared_bytes_per_block = 48 * 1024; ///< of static shared memory, on any GPU
-
 /// Returns by what figures of the snapshot are multiplied to become those of all launches.
 double scale_of(const KernelResult& kernel) {
   const double blocks = static_cast<double>(kernel.grid.count());
@@ -47,6 +45,8 @@ void add_access(RegionBuilder& builder, const SiteResult& site, double scale) {
   }
   if (site.constant_addresses)
     add("constant_misses", executions * *site.constant_addresses * misses(site.constant_hit_rate));
+}
+
 constexpr std::pair<InstructionKind, const char*> arithmetic[] = {
     {InstructionKind::fp32, "fp32_instructions"},
     {InstructionKind::fp64, "fp64_instructions"},
@@ -76,8 +76,6 @@ std::optional<double> utilisation_of(const KernelResult& kernel) {
   const double warps_per_block = std::ceil(static_cast<double>(kernel.block.count()) / 32);
   const double most = std::min<double>(blocks, kernel.occupancy.blocks_per_sm) * warps_per_block;
   return std::min(kernel.warps->resident / most, 1.0);
-}
-
 }
 
 /// The targets of a run, summed over its modelled launches.
@@ -134,14 +132,13 @@ Observations observe(const KernelResult& kernel) {
       return site.site.object == object.name &&
              (site.site.space == Space::global || site.site.space == Space::generic);
     });
-    if (!is_global || object.footprint_bytes == 0)
+    if (!is_global || object.block_footprint_bytes.value_or(0) == 0 || kernel.snapshot.blocks == 0)
       continue;
-    const double touches =
-        static_cast<double>(object.bytes_moved) / static_cast<double>(object.footprint_bytes);
-    const double per_block = static_cast<double>(object.footprint_bytes) /
-                             static_cast<double>(std::max<std::uint64_t>(kernel.snapshot.blocks, 1));
+    const double touches = static_cast<double>(object.bytes_moved) /
+                           static_cast<double>(kernel.snapshot.blocks) /
+                           static_cast<double>(*object.block_footprint_bytes);
     if (!seen.reuse || touches > seen.reuse->touches_per_sector)
-      seen.reuse = {object.name, touches, per_block <= shared_bytes_per_block};
+      seen.reuse = {object.name, touches, *object.block_footprint_bytes};
   }
   for (const SiteResult& site : kernel.sites) {
     if (!is_access(site.site.kind) || site.executions == 0)
@@ -199,19 +196,19 @@ RunSet run_set_of(const std::vector<ProfiledRun>& profiles) {
         if (largest == nullptr || work_of(*kernel) > work_of(*largest))
           largest = kernel;
       }
-      if (sums.has_time && sums.has_utilisation)
-        builder.set_target(modelled_utilisation, sums.used_seconds / sums.seconds);
       builder.set_target("latency", sums.latency_ns);
       if (sums.has_time)
         builder.set_target(modelled_time, sums.seconds);
+      if (sums.has_time && sums.has_utilisation)
+        builder.set_target(modelled_utilisation, sums.used_seconds / sums.seconds);
       if (sums.has_dram)
         builder.set_target("dram_bytes", sums.dram_bytes);
     }
     // An access that a run did not execute has counted nothing there.
-    remove_unused_arithmetic(region);
     for (Counter& counter : region.counters)
       if (counter.place)
         std::ranges::replace_if(counter.values, [](double value) { return value != value; }, 0.0);
+    remove_unused_arithmetic(region);
     region.observations = observe(*largest);
     average_repeats(region);
     set.regions.push_back(std::move(region));

@@ -45,14 +45,14 @@ struct Counter {
 struct Observations {
   struct Reuse {
     std::string object;
-    double touches_per_sector = 0; ///< accesses to each 32-byte sector, mean
-    bool fits_shared = false;      ///< a block's part is at most 48 KiB
+    double touches_per_sector = 0; ///< accesses of one block to each 32-byte sector that it touches, mean
+    std::uint64_t block_bytes = 0; ///< that one block touches, at most
   };
   struct AtLine {
     std::string line; ///< "gemm.cu:31 a[k]"
     double value = 0;
   };
-  std::optional<Reuse> reuse; ///< of the array in global memory whose sectors are touched most often
+  std::optional<Reuse> reuse; ///< of the array in global memory whose sectors a block touches most often
   std::optional<AtLine> bank_conflicts; ///< the most extra passes per request
   std::optional<AtLine> l1_misses;      ///< the highest L1 miss rate at an access whose array is reused
   std::optional<AtLine> active_lanes;   ///< the fewest active lanes per request

@@ -4,6 +4,7 @@
 #include "significance/belief.h"
 #include "significance/compare.h"
 #include "significance/explain.h"
+#include "significance/suggest.h"
 #include "support/csv.h"
 #include "test/catch.h"
 #include "test/significance/made_regions.h"
@@ -310,6 +311,25 @@ TEST_CASE("a kernel compared with itself, and with one that halves DRAM traffic 
     for (std::size_t other = 1; other < halved.bars.size(); ++other)
       CHECK(std::abs(halved.bars[other].bar()) < 0.01);
   }
+}
+
+TEST_CASE("shared memory is suggested for what a block itself reuses, by what it touches") {
+  ResourceFigures dram;
+  dram.name = "DRAM";
+  dram.significant = true;
+  dram.share = 1;
+  const auto reason_of = [&](double touches, std::uint64_t bytes) -> std::string {
+    Observations seen;
+    seen.reuse = {"a", touches, bytes};
+    const auto suggestions = suggest({dram}, seen);
+    return suggestions.empty() ? "none" : suggestions[0].reason;
+  };
+  CHECK(reason_of(8, 24 << 10) ==
+        "a block touches each sector of a 8.0 times, and its part of 24.0 KiB fits shared memory");
+  CHECK(reason_of(8, 2304 << 10) ==
+        "a block touches each sector of a 8.0 times; its part of 2304 KiB does not "
+        "fit shared memory: take a tile at a time");
+  CHECK(reason_of(1, 2304 << 10) == "none"); // other blocks read it again, which no shared memory serves
 }
 
 TEST_CASE("a program is like itself alone") {

@@ -43,7 +43,7 @@ Result profile_of(double microseconds, std::uint64_t executions) {
   shared.active_lanes = 32;
   shared.bank_conflicts = 1.5;
   kernel.sites = {load, shared};
-  kernel.objects = {{"a", executions, 64, 32 * executions, 64 * executions, {}}};
+  kernel.objects = {{"a", executions, 64, 32 * executions, 64 * executions, {}, 64}};
   return result;
 }
 
@@ -72,12 +72,12 @@ TEST_CASE("counters of a profile are sums over the grid and all launches") {
   CHECK(region.targets.at("latency")[1] == Approx(scale * 200 * 10));
   REQUIRE(region.observations.has_value());
   CHECK(region.observations->reuse->object == "a");
-  CHECK(region.observations->reuse->touches_per_sector == 200); // in the larger run
+  CHECK(region.observations->reuse->touches_per_sector == 50); // by one of 4 blocks, in the larger run
+  CHECK(region.observations->reuse->block_bytes == 64);
   CHECK(region.observations->bank_conflicts->value == 1.5);
   CHECK(region.observations->active_lanes->line == "spmv.cu:31 a[k]");
 }
 
-TEST_CASE("launches that were modelled apart are averaged") {
 TEST_CASE("a profile whose code was executed has counters of arithmetic, and a utilisation") {
   Result result = profile_of(2, 100);
   KernelResult& kernel = result.kernels[0];
@@ -131,6 +131,7 @@ TEST_CASE("a table of runs has parameters before its target, and counters behind
         "line 2: 1 columns, and the heading has 2");
 }
 
+TEST_CASE("launches that were modelled apart are averaged") {
   Result twice = profile_of(2, 100);
   twice.kernels.push_back(profile_of(4, 300).kernels[0]);
   const RunSet set = run_set_of(std::vector<ProfiledRun>{{{{"n", "1"}}, twice}});
