@@ -303,6 +303,11 @@ Expected<void> explain(const Region& given, std::uint32_t index, const ResourceG
     trials.add_fit(problem, ensemble.coefficients);
     trials.add_left_out(workload.counters, workload.target, options.selection, options.sparsity, name);
     trials.add_permuted(problem, selection, options.ranking, group_of, name);
+    std::vector<Index> group_of_complete;
+    for (const Index counter : complete.counters)
+      group_of_complete.push_back(group_of_counter[static_cast<std::size_t>(counter)]);
+    trials.add_resampled(workload.counters, workload.target, options.selection, options.sparsity,
+                         options.ranking, group_of_complete, name);
     for (auto& set : collinear_sets(problem, counters, table, ensemble))
       found.collinear.push_back(std::move(set));
   }
@@ -311,8 +316,10 @@ Expected<void> explain(const Region& given, std::uint32_t index, const ResourceG
   found.null95 = trials.null95();
   found.explained = found.q2 >= min_q2;
   found.resources = findings.resources(names, groups, group_of_counter);
-  for (ResourceFigures& resource : found.resources)
+  for (ResourceFigures& resource : found.resources) {
     resource.significant = resource.rsm > found.null95;
+    resource.runs95 = trials.runs95(names.number(resource.name));
+  }
   keep_values(found.resources, table, complete.runs);
   if (found.explained && options.grouping != Grouping::line)
     found.suggestions = suggest(found.resources, region.observations);

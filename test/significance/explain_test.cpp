@@ -3,6 +3,7 @@
 #include "model/numeric/random.h"
 #include "significance/belief.h"
 #include "significance/compare.h"
+#include "significance/ensemble.h"
 #include "significance/explain.h"
 #include "significance/suggest.h"
 #include "support/csv.h"
@@ -330,6 +331,53 @@ TEST_CASE("shared memory is suggested for what a block itself reuses, by what it
         "a block touches each sector of a 8.0 times; its part of 2304 KiB does not "
         "fit shared memory: take a tile at a time");
   CHECK(reason_of(1, 2304 << 10) == "none"); // other blocks read it again, which no shared memory serves
+}
+
+TEST_CASE("a comparison's bars are tested against chance, predict, and have an interval over runs") {
+  Region base = noisy(), better = base;
+  base.name = "base";
+  better.name = "better";
+  for (std::size_t run = 0; run < base.runs.size(); ++run) // c3, of which the time is made, falls by a half
+    better.counters[3].values[run] /= 2, better.targets["time"][run] -= base.counters[3].values[run];
+  for (std::size_t run = 0; run < base.runs.size(); ++run) // c5 changes, and has nothing to do with the gain
+    better.counters[5].values[run] = base.counters[5].values[(run + 17) % base.runs.size()];
+  const Comparison found = compare_regions(base, better, 0, one_group_each(base), {});
+  REQUIRE_FALSE(found.error.has_value());
+  CHECK(found.down_q2 > 0.95);
+  CHECK(found.up_q2 < 0.5);
+  CHECK(found.null95 > 0);
+  for (const Comparison::Bar& bar : found.bars) {
+    INFO(bar.resource);
+    CHECK(bar.significant == (bar.resource == "c3"));
+    REQUIRE(bar.runs95.has_value());
+    CHECK(bar.runs95->low <= bar.runs95->high);
+    if (bar.resource == "c3") {
+      CHECK(bar.bar() < -0.9);
+      CHECK(bar.runs95->high < -0.8);
+    }
+  }
+}
+
+TEST_CASE("a significance has an interval over runs, which more runs make narrower") {
+  double width[2] = {};
+  for (const bool all : {false, true}) {
+    Region region = noisy();
+    if (!all) {
+      region.runs.resize(10);
+      region.targets["time"].resize(10);
+      for (Counter& counter : region.counters)
+        counter.values.resize(10);
+    }
+    const RegionSignificance found = explain_region(region, 0, one_group_each(region), {});
+    const ResourceFigures* c3 = resource_named(found, "c3");
+    REQUIRE(c3 != nullptr);
+    REQUIRE(c3->runs95.has_value());
+    CHECK(c3->runs95->low < c3->rsm);
+    CHECK(c3->runs95->high > c3->rsm);
+    CHECK(c3->runs95->high - c3->runs95->low > 2 * half_width_errors * c3->standard_error); // of draws alone
+    width[all] = c3->runs95->high - c3->runs95->low;
+  }
+  CHECK(width[1] < width[0]);
 }
 
 TEST_CASE("a program is like itself alone") {
