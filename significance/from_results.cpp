@@ -47,24 +47,17 @@ void add_access(RegionBuilder& builder, const SiteResult& site, double scale) {
     add("constant_misses", executions * *site.constant_addresses * misses(site.constant_hit_rate));
 }
 
-constexpr std::pair<InstructionKind, const char*> arithmetic[] = {
-    {InstructionKind::fp32, "fp32_instructions"},
-    {InstructionKind::fp64, "fp64_instructions"},
-    {InstructionKind::fp16, "fp16_instructions"},
-    {InstructionKind::tensor, "tensor_instructions"}};
-
-/// Adds the kernel's arithmetic instructions; `scale` multiplies those of the snapshot.
-void add_arithmetic(RegionBuilder& builder, const Events& events, double scale) {
-  for (const auto& [kind, name] : arithmetic)
-    builder.add(name, name, std::nullopt, scale * events.instructions[static_cast<std::size_t>(kind)].warps);
-}
-
-/// Removes the counters of arithmetic that the region has none of: it has nothing to say about them.
-void remove_unused_arithmetic(Region& region) {
-  std::erase_if(region.counters, [](const Counter& counter) {
-    return std::ranges::any_of(arithmetic, [&](const auto& one) { return counter.name == one.second; }) &&
-           std::ranges::none_of(counter.values, [](double value) { return value > 0; });
-  });
+/// Adds the arithmetic instructions of a line; `scale` multiplies those of the snapshot.
+void add_arithmetic(RegionBuilder& builder, const LineTime& line, double scale) {
+  constexpr std::pair<InstructionKind, const char*> kinds[] = {
+      {InstructionKind::fp32, "fp32_instructions"},
+      {InstructionKind::fp64, "fp64_instructions"},
+      {InstructionKind::fp16, "fp16_instructions"},
+      {InstructionKind::tensor, "tensor_instructions"}};
+  for (const auto& [kind, name] : kinds)
+    if (const double warps = (*line.work)[static_cast<std::size_t>(kind)].warps; warps > 0)
+      builder.add(fmt::format("{} {}:{}", name, line.file, line.line), name, Place{line.file, line.line, ""},
+                  scale * warps);
 }
 
 /// Returns the least share of the launch in which an SM has warps, mean over SMs: the resident warps,
@@ -100,8 +93,9 @@ void add_kernel(RegionBuilder& builder, const KernelResult& kernel, double parts
                 scale * static_cast<double>(kernel.executed->instructions));
   const double launches = static_cast<double>(std::max<std::uint64_t>(kernel.launches, 1));
   sums.has_time &= kernel.time.has_value();
-  if (kernel.events)
-    add_arithmetic(builder, *kernel.events, scale);
+  for (const LineTime& line : kernel.lines)
+    if (line.work)
+      add_arithmetic(builder, line, scale);
   const auto utilisation = utilisation_of(kernel);
   sums.has_utilisation &= utilisation.has_value();
   if (kernel.time) {
@@ -204,11 +198,10 @@ RunSet run_set_of(const std::vector<ProfiledRun>& profiles) {
       if (sums.has_dram)
         builder.set_target("dram_bytes", sums.dram_bytes);
     }
-    // An access that a run did not execute has counted nothing there.
+    // An access or a line that a run did not execute has counted nothing there.
     for (Counter& counter : region.counters)
       if (counter.place)
         std::ranges::replace_if(counter.values, [](double value) { return value != value; }, 0.0);
-    remove_unused_arithmetic(region);
     region.observations = observe(*largest);
     average_repeats(region);
     set.regions.push_back(std::move(region));

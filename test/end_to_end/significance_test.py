@@ -137,7 +137,7 @@ class Significance(unittest.TestCase):
                 found = self.explain("--measured", *files, "--key", "events_{n}.csv", "--target", target)["regions"][0]
                 self.assertEqual(found["n"], 8)
                 self.assertEqual(found["target_source"], "cycles")
-            self.assertIn("gemm: 8 runs (n = 1…8), target time (no time was measured: cycles)",
+            self.assertIn("gemm(int) on Tesla V100 (0): 8 runs (n = 1…8), target time (no time was measured: cycles)",
                           warplens("explain", "--measured", *files, "--key", "events_{n}.csv").stdout)
 
     def test_many_counters_take_memory_for_their_values_alone(self):

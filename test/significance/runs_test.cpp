@@ -85,11 +85,18 @@ TEST_CASE("a profile whose code was executed has counters of arithmetic, and a u
   kernel.occupancy.sms = 16;
   kernel.occupancy.blocks_per_sm = 4;
   kernel.warps.emplace().resident = 1.5; // of the 4 warps of the one block that half of the SMs have
-  kernel.events.emplace().instructions[static_cast<std::size_t>(InstructionKind::fp32)].warps = 10;
+  LineTime& line = kernel.lines.emplace_back();
+  line.file = "spmv.cu";
+  line.line = 31;
+  line.work.emplace()[static_cast<std::size_t>(InstructionKind::fp32)].warps = 10;
   RunSet set = run_set_of(std::vector<ProfiledRun>{{{{"n", "1"}}, result}});
   const Region& region = set.regions[0];
-  CHECK(counter_named(region, "fp32_instructions")->values[0] == 6 * 10);
-  CHECK(counter_named(region, "fp64_instructions") == nullptr);
+  const Counter* fp32 = counter_named(region, "fp32_instructions spmv.cu:31");
+  REQUIRE(fp32 != nullptr);
+  CHECK(fp32->values[0] == 6 * 10);
+  CHECK(fp32->kind == "fp32_instructions");
+  CHECK(fp32->place->line == 31);
+  CHECK(counter_named(region, "fp64_instructions spmv.cu:31") == nullptr);
   CHECK(region.targets.at(modelled_utilisation)[0] == Approx(1.5 / 4));
   const auto lost = target_of(region, {"1-ul", ""});
   REQUIRE(lost.has_value());
