@@ -22,6 +22,8 @@ bool is_run_table(std::string_view text) {
 
 Expected<RunTable> read_run_table(std::string_view text) {
   TRY_LET(rows, parse_csv(text));
+  if (rows->empty())
+    return fail("line 1: no heading");
   const CsvRow& heading = rows->front();
   TRY_LET(target, column(heading, target_heading));
   RunTable table;

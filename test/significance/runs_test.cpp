@@ -134,6 +134,7 @@ TEST_CASE("a table of runs has parameters before its target, and counters behind
   CHECK(counter_named(region, "dram")->values == std::vector<double>{10, 20});
   CHECK(std::isnan(counter_named(region, "l2")->values[0]));
   CHECK_FALSE(import::is_run_table("target,dram\n1,2\n")); // nothing names its runs
+  CHECK_FALSE(import::read_run_table("").has_value());
   CHECK(import::read_run_table("n,target\n1\n").error().message ==
         "line 2: 1 columns, and the heading has 2");
 }
