@@ -1,5 +1,7 @@
 #include "import/kernel_counters.h"
 
+#include "import/run_table.h"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -186,9 +188,12 @@ Expected<Profiler> profiler_of(std::string_view text) {
     return Profiler::nvprof;
   if (head.starts_with(",") || head.starts_with("\"\","))
     return Profiler::dashing;
+  if (is_run_table(text))
+    return Profiler::runs;
   return fail(
       "no report or CSV of ncu (with \"Kernel Name\"), nvprof (with \"Event Name\", \"Metric Name\" or "
-      "\"Grid X\") or dashing (with regions in its first line)");
+      "\"Grid X\") or dashing (with regions in its first line), nor a table of runs (with a column \"{}\")",
+      target_heading);
 }
 
 Expected<std::vector<KernelCounters>> read_counters(std::string_view text, const NcuOptions& options,
@@ -205,11 +210,10 @@ Expected<std::vector<KernelCounters>> read_counters(std::string_view text, const
           "report before it");
     TRY(add_ncu_source(text, *launches));
     return std::vector<KernelCounters>();
-  case Profiler::dashing: break;
+  case Profiler::dashing:
+  case Profiler::runs: break;
   }
-  return fail(
-      "a table of the tool dashing names regions, not kernels with their launches: `warplens explain` "
-      "reads it");
+  return fail("this table has runs, not kernels with their launches: `warplens explain` reads it");
 }
 
 std::vector<KernelCounters> mean_of_launches(const std::vector<KernelCounters>& launches) {

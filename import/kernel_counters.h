@@ -40,8 +40,8 @@ struct KernelCounters {
 };
 
 /// What can be read: Nsight Compute's pages `raw` or `details` as CSV, its page `source` as CSV, its report
-/// (.ncu-rep); nvprof's CSV; and tables of the tool dashing (import/dashing.h).
-enum class Profiler { ncu, ncu_source, ncu_report, nvprof, dashing };
+/// (.ncu-rep); nvprof's CSV; tables of the tool dashing (import/dashing.h), and of runs (import/run_table.h).
+enum class Profiler { ncu, ncu_source, ncu_report, nvprof, dashing, runs };
 
 /// Recognises who wrote a file.
 Expected<Profiler> profiler_of(std::string_view text);
@@ -52,9 +52,9 @@ struct NcuOptions {
   bool base_units = false;
 };
 
-/// Reads a file of any profiler's but dashing's: one entry per launch, in order, or per kernel where the
-/// profiler has added launches up. The page `source` needs the launches that it belongs to: their lines are
-/// added to `launches`, and nothing is returned.
+/// Reads a file of any profiler's, but no tables of dashing or of runs: one entry per launch, in order, or
+/// per kernel where the profiler has added launches up. The page `source` needs the launches that it belongs
+/// to: their lines are added to `launches`, and nothing is returned.
 Expected<std::vector<KernelCounters>> read_counters(std::string_view text, const NcuOptions& options,
                                                     std::vector<KernelCounters>* launches = nullptr);
 

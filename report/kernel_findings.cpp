@@ -366,8 +366,15 @@ TouchedBytes touched_bytes(const KernelResult& kernel) {
 /// Says what part of the work at a roofline could be saved; empty if none.
 std::string savings(const Headroom& headroom, const KernelResult& kernel) {
   const Resource limit = headroom.limits.front().resource;
-  if (limit != Resource::dram)
-    return has_waste(kernel) ? ", but accesses do more work than they need to: see below" : "";
+  if (limit != Resource::dram) {
+    if (has_waste(kernel))
+      return ", but accesses do more work than they need to: see below";
+    // Instructions cost the same for one lane as for 32, bytes of the L2 do not.
+    return limit != Resource::l2_slices && on_divergence(kernel)
+               ? fmt::format(", but {} of {} lanes execute an instruction in the mean: see below",
+                             ratio(*lanes_per_instruction(kernel)), warp_lanes)
+               : "";
+  }
   const TouchedBytes touched = touched_bytes(kernel);
   if (touched.all == 0)
     return "";

@@ -351,6 +351,7 @@ void read(const JsonNode& node, ObjectResult& target) {
   node["name"].read(target.name);
   node["requests"].read(target.requests);
   node["footprint_bytes"].read(target.footprint_bytes);
+  read_if_there(node, "block_footprint_bytes", target.block_footprint_bytes);
   node["bytes_used"].read(target.bytes_used);
   node["bytes_moved"].read(target.bytes_moved);
   read_if_there(node, "reuse_distance", target.reuse_distance);

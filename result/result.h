@@ -206,6 +206,9 @@ struct ObjectResult {
   std::uint64_t footprint_bytes = 0;             ///< 32 × distinct sectors touched in the snapshot
   std::uint64_t bytes_used = 0, bytes_moved = 0; ///< the sums over its sites
   std::optional<ReuseDistance> reuse_distance;
+  /// 32 × distinct sectors that one block touches: of the block that touches most. Absent in results of older
+  /// versions.
+  std::optional<std::uint64_t> block_footprint_bytes;
 };
 
 /// The properties of the machine code that NVIDIA's compiler makes of the kernel for this GPU, without

@@ -311,6 +311,8 @@ Json to_json(const ObjectResult& object) {
   json["name"] = object.name;
   json["requests"] = object.requests;
   json["footprint_bytes"] = object.footprint_bytes;
+  if (object.block_footprint_bytes)
+    json["block_footprint_bytes"] = *object.block_footprint_bytes;
   json["bytes_used"] = object.bytes_used;
   json["bytes_moved"] = object.bytes_moved;
   if (object.reuse_distance)

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <string_view>
 
 namespace warplens::significance {
 
@@ -29,14 +31,16 @@ Expected<CommonCounters> common_counters(const Region& a, const Region& b, const
     a_runs.push_back(static_cast<Index>(i));
     b_runs.push_back(other - b.runs.begin());
   }
+  std::map<std::string_view, Index> b_places;
+  for (std::size_t i = 0; i < b_table.counters.size(); ++i)
+    b_places.emplace(b_table.counters[i]->name, static_cast<Index>(i));
   CommonCounters common;
   for (std::size_t i = 0; i < a_table.counters.size(); ++i) {
-    const auto other = std::ranges::find_if(
-        b_table.counters, [&](const Counter* one) { return one->name == a_table.counters[i]->name; });
-    if (other == b_table.counters.end())
+    const auto other = b_places.find(a_table.counters[i]->name);
+    if (other == b_places.end())
       continue;
     a_columns.push_back(static_cast<Index>(i));
-    b_columns.push_back(other - b_table.counters.begin());
+    b_columns.push_back(other->second);
     common.names.push_back(a_table.counters[i]->name);
     common.resources.push_back(a_table.resources[i]);
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <tbb/parallel_for.h>
 
 namespace warplens::significance {
@@ -16,23 +17,17 @@ constexpr std::size_t block_draws = 256;
 constexpr std::size_t round_blocks = 4; ///< after as many blocks, the half widths are looked at
 constexpr double sufficient_half_width = 0.005;
 
-/// Sums over draws, by batch.
-struct Sums {
-  explicit Sums(Index columns)
-      : coefficients(MatrixXd::Zero(columns, batch_count)), picked(VectorXd::Zero(columns)) {}
-
-  void add(const Sums& other) {
-    coefficients += other.coefficients;
-    picked += other.picked;
-  }
-
-  MatrixXd coefficients;
-  VectorXd picked;
+/// Sums over draws of a column that any of them chose.
+struct ColumnSums {
+  Eigen::RowVectorXd coefficients = Eigen::RowVectorXd::Zero(batch_count); ///< by batch
+  double picked = 0; ///< draws in which the coefficient is not 0
 };
 
-Sums draw_block(const SelectionTree& tree, const EnsembleName& name, Index columns, std::size_t first,
-                std::size_t last) {
-  Sums sums(columns);
+/// By column, ascending: most columns are never chosen.
+using Sums = std::map<Index, ColumnSums>;
+
+Sums draw_block(const SelectionTree& tree, const EnsembleName& name, std::size_t first, std::size_t last) {
+  Sums sums;
   for (std::size_t draw = first; draw < last; ++draw) {
     const auto number = static_cast<std::uint32_t>(draw);
     const auto batch = static_cast<Index>(draw % static_cast<std::size_t>(batch_count));
@@ -40,21 +35,28 @@ Sums draw_block(const SelectionTree& tree, const EnsembleName& name, Index colum
               [&](const Selection& selection) {
                 for (std::size_t i = 0; i < selection.chosen().size(); ++i) {
                   const double coefficient = selection.coefficients()(static_cast<Index>(i));
-                  sums.coefficients(selection.chosen()[i], batch) += coefficient;
-                  sums.picked(selection.chosen()[i]) += coefficient != 0 ? 1 : 0;
+                  ColumnSums& column = sums[selection.chosen()[i]];
+                  column.coefficients(batch) += coefficient;
+                  column.picked += coefficient != 0 ? 1 : 0;
                 }
               });
   }
   return sums;
 }
 
-Ensemble mean_of(const Sums& sums, std::size_t draws) {
+Ensemble mean_of(const Sums& sums, Index columns, std::size_t draws) {
   Ensemble ensemble;
   const auto count = static_cast<double>(draws);
   ensemble.draws = draws;
-  ensemble.coefficients = sums.coefficients.rowwise().sum() / count;
-  ensemble.frequencies = sums.picked / count;
-  ensemble.batch_means = sums.coefficients;
+  ensemble.coefficients = VectorXd::Zero(columns);
+  ensemble.frequencies = VectorXd::Zero(columns);
+  ensemble.batch_means.resize(static_cast<Index>(sums.size()), batch_count);
+  for (const auto& [column, of_column] : sums) {
+    ensemble.coefficients(column) = of_column.coefficients.sum() / count;
+    ensemble.frequencies(column) = of_column.picked / count;
+    ensemble.batch_means.row(static_cast<Index>(ensemble.chosen.size())) = of_column.coefficients;
+    ensemble.chosen.push_back(column);
+  }
   for (Index batch = 0; batch < batch_count; ++batch) {
     const std::size_t of_batch = (draws + static_cast<std::size_t>(batch_count - 1 - batch)) / batch_count;
     ensemble.batch_means.col(batch) /= static_cast<double>(std::max<std::size_t>(of_batch, 1));
@@ -66,8 +68,11 @@ Ensemble mean_of(const Sums& sums, std::size_t draws) {
 
 VectorXd standard_errors(const Ensemble& ensemble, const Figures& figures) {
   MatrixXd by_batch(figures(ensemble.coefficients).size(), batch_count);
-  for (Index batch = 0; batch < batch_count; ++batch)
-    by_batch.col(batch) = figures(ensemble.batch_means.col(batch));
+  VectorXd coefficients = VectorXd::Zero(ensemble.coefficients.size());
+  for (Index batch = 0; batch < batch_count; ++batch) {
+    coefficients(ensemble.chosen) = ensemble.batch_means.col(batch);
+    by_batch.col(batch) = figures(coefficients);
+  }
   const VectorXd mean = by_batch.rowwise().mean();
   const VectorXd variance = (by_batch.colwise() - mean).rowwise().squaredNorm() / (batch_count - 1);
   return (variance / static_cast<double>(batch_count)).cwiseSqrt();
@@ -77,26 +82,29 @@ Ensemble draw_ensemble(const Problem& problem, const SelectionOptions& options, 
                        const EnsembleName& name, const Figures& figures) {
   const Index columns = problem.columns.cols();
   constexpr std::size_t max_bytes = std::size_t{64} << 20;
-  const SelectionTree tree(problem, options, max_bytes / (512 + 16 * static_cast<std::size_t>(columns)));
-  Sums sums(columns);
+  const SelectionTree tree(problem, options, max_bytes);
+  Sums sums;
   for (std::size_t done = 0; done < draws;) {
     const std::size_t last = std::min(draws, done + round_blocks * block_draws);
     const std::size_t blocks = (last - done + block_draws - 1) / block_draws;
-    std::vector<Sums> of_block(blocks, Sums(columns));
+    std::vector<Sums> of_block(blocks);
     tbb::parallel_for(std::size_t{0}, blocks, [&](std::size_t block) {
       const std::size_t first = done + block * block_draws;
-      of_block[block] = draw_block(tree, name, columns, first, std::min(last, first + block_draws));
+      of_block[block] = draw_block(tree, name, first, std::min(last, first + block_draws));
     });
     for (const Sums& block : of_block)
-      sums.add(block);
+      for (const auto& [column, more] : block) {
+        sums[column].coefficients += more.coefficients;
+        sums[column].picked += more.picked;
+      }
     done = last;
     if (!figures || done == draws)
       continue;
-    const Ensemble so_far = mean_of(sums, done);
+    const Ensemble so_far = mean_of(sums, columns, done);
     if (half_width_errors * standard_errors(so_far, figures).maxCoeff() < sufficient_half_width)
       return so_far;
   }
-  return mean_of(sums, draws);
+  return mean_of(sums, columns, draws);
 }
 
 } // namespace warplens::significance

@@ -15,9 +15,10 @@ inline constexpr Eigen::Index batch_count = 20;
 
 /// The mean of the draws' coefficients.
 struct Ensemble {
-  Eigen::VectorXd coefficients; ///< mean over draws, 0 where a draw did not choose the column
-  Eigen::VectorXd frequencies;  ///< the share of the draws in which the coefficient is not 0
-  Eigen::MatrixXd batch_means;  ///< columns × batches: the coefficients' means over each batch
+  Eigen::VectorXd coefficients;     ///< mean over draws, 0 where a draw did not choose the column
+  Eigen::VectorXd frequencies;      ///< the share of the draws in which the coefficient is not 0
+  std::vector<Eigen::Index> chosen; ///< the columns that any draw chose, ascending
+  Eigen::MatrixXd batch_means;      ///< chosen columns × batches: the coefficients' means over each batch
   std::size_t draws = 0;
 };
 

@@ -8,7 +8,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <map>
 #include <numeric>
+#include <set>
 #include <tbb/parallel_for.h>
 
 namespace warplens::significance {
@@ -49,16 +52,20 @@ std::vector<std::vector<Index>> part_runs(const Region& region, const std::vecto
 }
 
 /// The groups of columns that the figures are of: one numbering for all workloads.
-struct GroupNames {
-  std::vector<std::string> names;
-
+class GroupNames {
+public:
   Index number(const std::string& name) {
-    const auto number = std::ranges::find(names, name) - names.begin();
-    if (number == count())
-      names.push_back(name);
-    return number;
+    const auto [known, is_new] = numbers_.emplace(name, count());
+    if (is_new)
+      names_.push_back(name);
+    return known->second;
   }
-  Index count() const { return static_cast<Index>(names.size()); }
+  Index count() const { return static_cast<Index>(names_.size()); }
+  const std::string& name(Index number) const { return names_[static_cast<std::size_t>(number)]; }
+
+private:
+  std::vector<std::string> names_;
+  std::map<std::string, Index> numbers_;
 };
 
 /// Collects what the workloads say of each group and counter; the figures are means over those workloads in
@@ -101,11 +108,15 @@ public:
   /// Returns the groups that vary in any workload, the largest first.
   std::vector<ResourceFigures> resources(const GroupNames& names, const ResourceGroups& groups,
                                          const std::vector<Index>& group_of_counter) {
+    std::vector<std::vector<std::size_t>> members(static_cast<std::size_t>(groups_));
+    for (std::size_t j = 0; j < counters_.size(); ++j)
+      if (counter_present_[j] > 0)
+        members[static_cast<std::size_t>(group_of_counter[j])].push_back(j);
     std::vector<ResourceFigures> resources;
     for (Index group = 0; group < groups_; ++group) {
       if (present_(group) == 0)
         continue;
-      const Resource resource = groups.resource(names.names[static_cast<std::size_t>(group)]);
+      const Resource resource = groups.resource(names.name(group));
       ResourceFigures figures;
       figures.name = resource.name;
       figures.description = resource.description;
@@ -114,9 +125,8 @@ public:
       figures.standard_error = std::sqrt(squared_error_(group)) / present_(group);
       figures.reduction = reduction_(group) / present_(group);
       figures.belief = belief_(group) / present_(group);
-      for (std::size_t j = 0; j < counters_.size(); ++j)
-        if (counter_present_[j] > 0 && group_of_counter[j] == group)
-          figures.counters.push_back(mean_counter(j));
+      for (const std::size_t j : members[static_cast<std::size_t>(group)])
+        figures.counters.push_back(mean_counter(j));
       std::ranges::stable_sort(figures.counters, std::greater{}, &CounterFigures::reduction);
       resources.push_back(std::move(figures));
     }
@@ -148,39 +158,50 @@ private:
   std::vector<unsigned> counter_present_;
 };
 
-/// Returns sets of counters that are connected by pairs of nearly parallel columns.
+/// Returns sets of counters whose columns are nearly parallel to those of counters that draws chose: the
+/// split among them is by lot. Sets that share a counter are one.
 std::vector<RegionSignificance::Collinear> collinear_sets(const Problem& problem,
                                                           const std::vector<Index>& counters,
                                                           const CounterTable& table,
                                                           const Ensemble& ensemble) {
-  const Index columns = problem.gram.cols();
-  std::vector<Index> set_of(static_cast<std::size_t>(columns));
-  std::iota(set_of.begin(), set_of.end(), Index{0});
-  std::vector<double> least(static_cast<std::size_t>(columns), 1);
-  for (Index a = 0; a < columns; ++a)
-    for (Index b = a + 1; b < columns; ++b) {
-      const double cosine = std::abs(problem.gram(a, b));
-      if (!(cosine > collinear_cosine))
-        continue;
-      const Index into = set_of[static_cast<std::size_t>(a)], from = set_of[static_cast<std::size_t>(b)];
-      auto& joined = least[static_cast<std::size_t>(into)];
-      joined = std::min({joined, least[static_cast<std::size_t>(from)], std::min(cosine, 1.0)});
-      std::ranges::replace(set_of, from, into);
-    }
-  std::vector<RegionSignificance::Collinear> sets;
-  for (Index set = 0; set < columns; ++set) {
-    RegionSignificance::Collinear one;
-    for (Index j = 0; j < columns; ++j)
-      if (set_of[static_cast<std::size_t>(j)] == set) {
-        one.counters.push_back(
-            table.counters[static_cast<std::size_t>(counters[static_cast<std::size_t>(j)])]->name);
-        one.matters |= ensemble.frequencies(j) > 0;
+  struct Set {
+    std::set<Index> columns;
+    double cosine = 1;
+  };
+  std::vector<Set> sets;
+  for (const Index chosen : ensemble.chosen) {
+    if (ensemble.frequencies(chosen) == 0)
+      continue;
+    const VectorXd cosines = (problem.columns.transpose() * problem.columns.col(chosen)).cwiseAbs();
+    Set near{{chosen}, 1};
+    for (Index j = 0; j < cosines.size(); ++j)
+      if (j != chosen && cosines(j) > collinear_cosine) {
+        near.columns.insert(j);
+        near.cosine = std::min(near.cosine, cosines(j));
       }
-    one.cosine = least[static_cast<std::size_t>(set)];
-    if (one.counters.size() > 1)
-      sets.push_back(std::move(one));
+    if (near.columns.size() < 2)
+      continue;
+    const auto shares_a_column = [&](const Set& other) {
+      return std::ranges::any_of(near.columns, [&](Index j) { return other.columns.contains(j); });
+    };
+    const auto others = std::ranges::stable_partition(sets, std::not_fn(shares_a_column));
+    for (const Set& other : others) {
+      near.columns.insert(other.columns.begin(), other.columns.end());
+      near.cosine = std::min(near.cosine, other.cosine);
+    }
+    sets.erase(others.begin(), others.end());
+    sets.push_back(std::move(near));
   }
-  return sets;
+  std::ranges::sort(sets, {}, [](const Set& set) { return *set.columns.begin(); });
+  std::vector<RegionSignificance::Collinear> named;
+  for (const Set& set : sets) {
+    RegionSignificance::Collinear& one = named.emplace_back();
+    one.cosine = set.cosine;
+    for (const Index j : set.columns)
+      one.counters.push_back(
+          table.counters[static_cast<std::size_t>(counters[static_cast<std::size_t>(j)])]->name);
+  }
+  return named;
 }
 
 /// Keeps the values of counters that charts draw.
@@ -212,6 +233,7 @@ Expected<void> explain(const Region& given, std::uint32_t index, const ResourceG
                        const ExplainOptions& options, RegionSignificance& found) {
   TRY_LET(target, target_of(given, options.target));
   found.target_is_modelled = target->is_modelled;
+  found.target_source = target->source;
   const Region region = merge_counters(given, options.grouping);
   const CounterTable table = counter_table(region, groups, options.grouping, target->withheld);
   const VectorXd values = Eigen::Map<const VectorXd>(target->values.data(), table.values.rows());
@@ -281,6 +303,11 @@ Expected<void> explain(const Region& given, std::uint32_t index, const ResourceG
     trials.add_fit(problem, ensemble.coefficients);
     trials.add_left_out(workload.counters, workload.target, options.selection, options.sparsity, name);
     trials.add_permuted(problem, selection, options.ranking, group_of, name);
+    std::vector<Index> group_of_complete;
+    for (const Index counter : complete.counters)
+      group_of_complete.push_back(group_of_counter[static_cast<std::size_t>(counter)]);
+    trials.add_resampled(workload.counters, workload.target, options.selection, options.sparsity,
+                         options.ranking, group_of_complete, name);
     for (auto& set : collinear_sets(problem, counters, table, ensemble))
       found.collinear.push_back(std::move(set));
   }
@@ -289,8 +316,10 @@ Expected<void> explain(const Region& given, std::uint32_t index, const ResourceG
   found.null95 = trials.null95();
   found.explained = found.q2 >= min_q2;
   found.resources = findings.resources(names, groups, group_of_counter);
-  for (ResourceFigures& resource : found.resources)
+  for (ResourceFigures& resource : found.resources) {
     resource.significant = resource.rsm > found.null95;
+    resource.runs95 = trials.runs95(names.number(resource.name));
+  }
   keep_values(found.resources, table, complete.runs);
   if (found.explained && options.grouping != Grouping::line)
     found.suggestions = suggest(found.resources, region.observations);

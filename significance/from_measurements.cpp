@@ -9,18 +9,29 @@
 namespace warplens::significance {
 namespace {
 
-constexpr const char* duration = "gpu__time_duration.sum";
-
 void add_targets(RegionBuilder& builder, const std::map<std::string, double>& counters, double launches) {
   const auto find = [&](const char* name) {
     const auto found = counters.find(name);
     return found == counters.end() ? missing : found->second;
   };
-  if (const double seconds = find(duration); std::isfinite(seconds))
+  const auto first_of = [&](std::initializer_list<const char*> names) {
+    for (const char* name : names)
+      if (const double value = find(name); std::isfinite(value))
+        return value;
+    return missing;
+  };
+  if (const double seconds = find(measured_duration); std::isfinite(seconds))
     builder.set_target("time", seconds * launches);
-  const double active = find("sm__cycles_active.avg"), elapsed = find("sm__cycles_elapsed.avg");
+  if (const double cycles =
+          first_of({"gpc__cycles_elapsed.max", "sm__cycles_elapsed.max", "elapsed_cycles_sm"});
+      std::isfinite(cycles))
+    builder.set_target(elapsed_cycles, cycles * launches);
+  const double active = first_of({"sm__cycles_active.avg", "active_cycles"}),
+               elapsed = first_of({"sm__cycles_elapsed.avg", "elapsed_cycles_sm"});
   if (elapsed > 0 && std::isfinite(active))
     builder.set_target("ul", std::min(active / elapsed, 1.0));
+  else if (const double percent = find("sm_efficiency"); std::isfinite(percent))
+    builder.set_target("ul", std::min(percent / 100, 1.0));
 }
 
 bool has_several_devices(const std::vector<MeasuredRun>& runs) {
@@ -88,16 +99,35 @@ RunSet run_set_of(const import::DashingTable& table) {
       runs = std::max(runs, row.values[index].size());
     for (std::size_t run = 0; run < runs; ++run)
       region.runs.push_back({{"run", std::to_string(run)}});
+    std::set<std::string_view> seen;
     for (const auto& row : table.rows) {
       std::vector<double> values = row.values[index];
       values.resize(runs, missing);
       if (row.counter == "Runtime")
         region.targets["time"] = std::move(values);
-      else if (std::ranges::find(region.counters, row.counter, &Counter::name) == region.counters.end())
+      else if (seen.insert(row.counter).second)
         region.counters.push_back({row.counter, "", std::nullopt, std::move(values)});
     }
     set.regions.push_back(std::move(region));
   }
+  return set;
+}
+
+RunSet run_set_of(const import::RunTable& table, const std::string& name) {
+  RunSet set;
+  Region& region = set.regions.emplace_back();
+  region.name = region.kernel = name;
+  RegionBuilder builder(region);
+  for (const import::RunTable::Run& run : table.runs) {
+    Parameters parameters;
+    for (std::size_t i = 0; i < table.parameters.size(); ++i)
+      parameters.emplace_back(table.parameters[i], run.parameters[i]);
+    builder.begin_run(std::move(parameters));
+    for (std::size_t j = 0; j < table.counters.size(); ++j)
+      builder.add(table.counters[j], "", std::nullopt, run.counters[j]);
+    builder.set_target(table_target, run.target);
+  }
+  average_repeats(region);
   return set;
 }
 
@@ -138,21 +168,20 @@ void add_measurements(RunSet& profiles, const std::vector<MeasuredRun>& measured
     if (without > 0)
       profiles.notes.push_back(
           fmt::format("{}: {} of {} runs were not measured", region.name, without, found.size()));
-    std::vector<double> time(found.size(), missing), utilisation = time;
+    std::map<std::string, std::vector<double>> targets;
     for (std::size_t run = 0; run < found.size(); ++run) {
       Region one; // of this run alone, for its targets
       RegionBuilder builder(one);
       builder.begin_run({});
       if (found[run])
         add_targets(builder, found[run]->counters, region.launches.empty() ? 1 : region.launches[run]);
-      time[run] = one.targets.contains("time") ? one.targets["time"][0] : missing;
-      utilisation[run] = one.targets.contains("ul") ? one.targets["ul"][0] : missing;
+      for (const auto& [target, values] : one.targets) {
+        targets[target].resize(found.size(), missing);
+        targets[target][run] = values[0];
+      }
     }
-    const auto is_there = [](double value) { return std::isfinite(value); };
-    if (std::ranges::any_of(time, is_there))
-      region.targets["time"] = std::move(time);
-    if (std::ranges::any_of(utilisation, is_there))
-      region.targets["ul"] = std::move(utilisation);
+    for (auto& [target, values] : targets)
+      region.targets[target] = std::move(values);
     for (const std::string& name : names) {
       Counter counter{name, "", std::nullopt, std::vector<double>(found.size(), missing)};
       for (std::size_t run = 0; run < found.size(); ++run)

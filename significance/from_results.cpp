@@ -4,11 +4,10 @@
 #include "vocabulary/geometry.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace warplens::significance {
 namespace {
-
-constexpr double shared_bytes_per_block = 48 * 1024; ///< of static shared memory, on any GPU
 
 /// Returns by what figures of the snapshot are multiplied to become those of all launches.
 double scale_of(const KernelResult& kernel) {
@@ -48,10 +47,34 @@ void add_access(RegionBuilder& builder, const SiteResult& site, double scale) {
     add("constant_misses", executions * *site.constant_addresses * misses(site.constant_hit_rate));
 }
 
+/// Adds the arithmetic instructions of a line; `scale` multiplies those of the snapshot.
+void add_arithmetic(RegionBuilder& builder, const LineTime& line, double scale) {
+  constexpr std::pair<InstructionKind, const char*> kinds[] = {
+      {InstructionKind::fp32, "fp32_instructions"},
+      {InstructionKind::fp64, "fp64_instructions"},
+      {InstructionKind::fp16, "fp16_instructions"},
+      {InstructionKind::tensor, "tensor_instructions"}};
+  for (const auto& [kind, name] : kinds)
+    if (const double warps = (*line.work)[static_cast<std::size_t>(kind)].warps; warps > 0)
+      builder.add(fmt::format("{} {}:{}", name, line.file, line.line), name, Place{line.file, line.line, ""},
+                  scale * warps);
+}
+
+/// Returns the least share of the launch in which an SM has warps, mean over SMs: the resident warps,
+/// relative to the most that an SM holds of this launch at once. None: it is not known.
+std::optional<double> utilisation_of(const KernelResult& kernel) {
+  if (!kernel.warps || kernel.occupancy.sms == 0 || kernel.occupancy.blocks_per_sm == 0)
+    return std::nullopt;
+  const double blocks = std::ceil(static_cast<double>(kernel.grid.count()) / kernel.occupancy.sms);
+  const double warps_per_block = std::ceil(static_cast<double>(kernel.block.count()) / 32);
+  const double most = std::min<double>(blocks, kernel.occupancy.blocks_per_sm) * warps_per_block;
+  return std::min(kernel.warps->resident / most, 1.0);
+}
+
 /// The targets of a run, summed over its modelled launches.
 struct Sums {
-  double seconds = 0, latency_ns = 0, dram_bytes = 0;
-  bool has_time = true, has_dram = true;
+  double seconds = 0, latency_ns = 0, dram_bytes = 0, used_seconds = 0;
+  bool has_time = true, has_dram = true, has_utilisation = true;
 };
 
 /// Adds a kernel's counters to the current run, and its targets to the sums; `parts` launches of it were
@@ -70,8 +93,16 @@ void add_kernel(RegionBuilder& builder, const KernelResult& kernel, double parts
                 scale * static_cast<double>(kernel.executed->instructions));
   const double launches = static_cast<double>(std::max<std::uint64_t>(kernel.launches, 1));
   sums.has_time &= kernel.time.has_value();
-  if (kernel.time)
-    sums.seconds += kernel.time->microseconds.mean * 1e-6 * launches / parts;
+  for (const LineTime& line : kernel.lines)
+    if (line.work)
+      add_arithmetic(builder, line, scale);
+  const auto utilisation = utilisation_of(kernel);
+  sums.has_utilisation &= utilisation.has_value();
+  if (kernel.time) {
+    const double seconds = kernel.time->microseconds.mean * 1e-6 * launches / parts;
+    sums.seconds += seconds;
+    sums.used_seconds += seconds * utilisation.value_or(0);
+  }
   sums.has_dram &= kernel.totals.dram_read_bytes.has_value() || kernel.totals.dram_write_bytes.has_value();
   sums.dram_bytes +=
       scale * (kernel.totals.dram_read_bytes.value_or(0) + kernel.totals.dram_write_bytes.value_or(0));
@@ -95,14 +126,13 @@ Observations observe(const KernelResult& kernel) {
       return site.site.object == object.name &&
              (site.site.space == Space::global || site.site.space == Space::generic);
     });
-    if (!is_global || object.footprint_bytes == 0)
+    if (!is_global || object.block_footprint_bytes.value_or(0) == 0 || kernel.snapshot.blocks == 0)
       continue;
-    const double touches =
-        static_cast<double>(object.bytes_moved) / static_cast<double>(object.footprint_bytes);
-    const double per_block = static_cast<double>(object.footprint_bytes) /
-                             static_cast<double>(std::max<std::uint64_t>(kernel.snapshot.blocks, 1));
+    const double touches = static_cast<double>(object.bytes_moved) /
+                           static_cast<double>(kernel.snapshot.blocks) /
+                           static_cast<double>(*object.block_footprint_bytes);
     if (!seen.reuse || touches > seen.reuse->touches_per_sector)
-      seen.reuse = {object.name, touches, per_block <= shared_bytes_per_block};
+      seen.reuse = {object.name, touches, *object.block_footprint_bytes};
   }
   for (const SiteResult& site : kernel.sites) {
     if (!is_access(site.site.kind) || site.executions == 0)
@@ -163,10 +193,12 @@ RunSet run_set_of(const std::vector<ProfiledRun>& profiles) {
       builder.set_target("latency", sums.latency_ns);
       if (sums.has_time)
         builder.set_target(modelled_time, sums.seconds);
+      if (sums.has_time && sums.has_utilisation)
+        builder.set_target(modelled_utilisation, sums.used_seconds / sums.seconds);
       if (sums.has_dram)
         builder.set_target("dram_bytes", sums.dram_bytes);
     }
-    // An access that a run did not execute has counted nothing there.
+    // An access or a line that a run did not execute has counted nothing there.
     for (Counter& counter : region.counters)
       if (counter.place)
         std::ranges::replace_if(counter.values, [](double value) { return value != value; }, 0.0);

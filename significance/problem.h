@@ -5,17 +5,14 @@
 
 namespace warplens::significance {
 
-/// A target t (one value per run) and columns of norm 1 (one per counter), with the products of all that the
-/// ensemble works on: its cost does not depend on the number of runs.
+/// A target t (one value per run) and columns of norm 1 (one per counter). Profilers have thousands of
+/// counters for tens of runs, so that nothing here or in the ensemble has a size of counters × counters.
 struct Problem {
   Problem(Eigen::MatrixXd columns_, Eigen::VectorXd target_)
-      : columns(std::move(columns_)), target(std::move(target_)), gram(columns.transpose() * columns),
-        moments(columns.transpose() * target), target_norm(target.norm()) {}
+      : columns(std::move(columns_)), target(std::move(target_)), target_norm(target.norm()) {}
 
   Eigen::MatrixXd columns; ///< D: runs × counters
   Eigen::VectorXd target;  ///< t: runs
-  Eigen::MatrixXd gram;    ///< D'D
-  Eigen::VectorXd moments; ///< D't
   double target_norm;      ///< |t|
 };
 

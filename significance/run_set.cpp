@@ -56,6 +56,19 @@ bool same_configuration(const Parameters& a, const Parameters& b) {
          });
 }
 
+Expected<void> check_times(const RunSet& runs) {
+  for (const Region& region : runs.regions) {
+    const auto times = region.targets.find("time");
+    if (times == region.targets.end())
+      continue;
+    for (std::size_t run = 0; run < times->second.size(); ++run)
+      if (times->second[run] < 0)
+        return fail("{}: the time of the run {} is {} s, and a time is not negative", region.name,
+                    text_of(region.runs[run]), times->second[run]);
+  }
+  return {};
+}
+
 void average_repeats(Region& region) {
   std::vector<Parameters> runs;
   std::vector<std::size_t> group_of;

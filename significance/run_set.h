@@ -45,14 +45,14 @@ struct Counter {
 struct Observations {
   struct Reuse {
     std::string object;
-    double touches_per_sector = 0; ///< accesses to each 32-byte sector, mean
-    bool fits_shared = false;      ///< a block's part is at most 48 KiB
+    double touches_per_sector = 0; ///< accesses of one block to each 32-byte sector that it touches, mean
+    std::uint64_t block_bytes = 0; ///< that one block touches, at most
   };
   struct AtLine {
     std::string line; ///< "gemm.cu:31 a[k]"
     double value = 0;
   };
-  std::optional<Reuse> reuse; ///< of the array in global memory whose sectors are touched most often
+  std::optional<Reuse> reuse; ///< of the array in global memory whose sectors a block touches most often
   std::optional<AtLine> bank_conflicts; ///< the most extra passes per request
   std::optional<AtLine> l1_misses;      ///< the highest L1 miss rate at an access whose array is reused
   std::optional<AtLine> active_lanes;   ///< the fewest active lanes per request
@@ -69,13 +69,18 @@ struct Region {
   std::optional<Observations> observations; ///< none: no profile
 };
 
-/// The target of a modelled time. A measured one is "time".
-inline constexpr const char* modelled_time = "modelled_time";
+/// What stands for "time", a measured one, where that is not there: the cycles that a profiler counted, a
+/// modelled time, or the target of a table of runs; and for "ul", a modelled utilisation.
+inline constexpr const char *elapsed_cycles = "cycles", *modelled_time = "modelled_time",
+                            *table_target = "target", *modelled_utilisation = "modelled_ul";
 
 struct RunSet {
   std::vector<Region> regions;
   std::vector<std::string> notes; ///< what was left out or assumed while reading
 };
+
+/// Checks that no run has a negative measured time. The error names the run.
+Expected<void> check_times(const RunSet& runs);
 
 /// Averages runs of the same configuration. A value is missing only if all repeats lack it.
 void average_repeats(Region& region);

@@ -16,13 +16,14 @@ namespace {
 
 /// No column is worth choosing whose product with the residual is at most this share of |target|.
 constexpr double min_correlation = 1e-9;
+/// Products with as many columns are taken at once, so that they are read from memory once.
+constexpr Index columns_at_once = 256;
 
 } // namespace
 
 Selection Selection::start(const Problem& problem, const SelectionOptions& options) {
   Selection selection;
-  selection.outside_ = problem.gram.diagonal().array();
-  selection.residual_ = problem.target_norm;
+  selection.residual_ = problem.target;
   selection.find_candidates(problem, options);
   return selection;
 }
@@ -32,8 +33,6 @@ Selection Selection::with(Index column, const Problem& problem, const SelectionO
   selection.before_ = this;
   selection.chosen_ = chosen_;
   selection.chosen_.push_back(column);
-  selection.outside_ = outside_;
-  selection.add_independent_part(column, problem);
   selection.fit(problem, options);
   selection.find_candidates(problem, options);
   return selection;
@@ -46,39 +45,55 @@ std::size_t Selection::drawn(double fraction) const {
   return index;
 }
 
-/// Orthogonalises the column against those before it (Gram and Schmidt, on products alone).
-void Selection::add_independent_part(Index column, const Problem& problem) {
-  projections_ = problem.gram.col(column);
-  for (const Selection* one = before_; one->before_ != nullptr; one = one->before_)
-    projections_ -= one->projections_(column) * one->projections_;
-  projections_ /= std::sqrt(outside_(column));
-  outside_ -= projections_.array().square();
+std::size_t Selection::bytes() const {
+  return sizeof(Selection) + chosen_.size() * sizeof(Index) + candidates_.size() * sizeof(Candidate) +
+         static_cast<std::size_t>(coefficients_.size() + residual_.size() + direction_.size() +
+                                  outside_.size()) *
+             sizeof(double);
 }
 
 void Selection::fit(const Problem& problem, const SelectionOptions& options) {
-  const VectorXd moments = problem.moments(chosen_);
-  const MatrixXd gram = problem.gram(chosen_, chosen_);
-  if (options.nonnegative) {
-    coefficients_ = model::solve_nonnegative(gram, moments);
-  } else {
-    const MatrixXd columns = problem.columns(Eigen::all, chosen_);
+  const MatrixXd columns = problem.columns(Eigen::all, chosen_);
+  if (options.nonnegative)
+    coefficients_ =
+        model::solve_nonnegative(columns.transpose() * columns, columns.transpose() * problem.target);
+  else
     coefficients_ = columns.colPivHouseholderQr().solve(problem.target);
-  }
-  const double squared = problem.target_norm * problem.target_norm - 2 * coefficients_.dot(moments) +
-                         coefficients_.dot(gram * coefficients_);
-  residual_ = std::sqrt(std::max(0.0, squared));
+  residual_ = problem.target - columns * coefficients_;
+}
+
+/// Orthogonalises the last column against those before it (Gram and Schmidt; twice, because once is not
+/// enough of a column that lies almost in their space).
+void Selection::find_direction(const Problem& problem) {
+  direction_ = problem.columns.col(chosen_.back());
+  for (int round = 0; round < 2; ++round)
+    for (const Selection* one = before_; one->before_ != nullptr; one = one->before_)
+      direction_ -= one->direction_.dot(direction_) * one->direction_;
+  direction_.normalize();
 }
 
 void Selection::find_candidates(const Problem& problem, const SelectionOptions& options) {
-  const double least = min_correlation * problem.target_norm;
-  if (chosen_.size() >= options.support || residual_ <= options.fidelity * problem.target_norm)
+  if (chosen_.size() >= options.support || residual() <= options.fidelity * problem.target_norm)
     return;
-  VectorXd correlations = problem.moments;
-  for (std::size_t i = 0; i < chosen_.size(); ++i)
-    correlations -= coefficients_(static_cast<Index>(i)) * problem.gram.col(chosen_[i]);
+  const Index columns = problem.columns.cols();
+  VectorXd correlations(columns);
+  if (before_ == nullptr) {
+    outside_ = problem.columns.colwise().squaredNorm().transpose();
+  } else {
+    find_direction(problem);
+    outside_ = before_->outside_;
+  }
+  for (Index first = 0; first < columns; first += columns_at_once) {
+    const Index count = std::min(columns_at_once, columns - first);
+    const auto part = problem.columns.middleCols(first, count).transpose();
+    correlations.segment(first, count) = part * residual_;
+    if (before_ != nullptr)
+      outside_.segment(first, count) -= (part * direction_).array().square();
+  }
 
   // With an intercept, a column that falls as the target grows could only get the coefficient 0. Without one,
   // the sign says nothing: all columns share the constant's direction.
+  const double least = min_correlation * problem.target_norm;
   const bool grows_only = options.nonnegative && options.intercept;
   const double min_outside = options.independence * options.independence;
   std::vector<std::pair<double, Index>> best; // the largest first; of equal ones, the lower index
@@ -102,8 +117,8 @@ void Selection::find_candidates(const Problem& problem, const SelectionOptions& 
   }
 }
 
-SelectionTree::SelectionTree(const Problem& problem, const SelectionOptions& options, std::size_t max_nodes)
-    : problem_(problem), options_(options), max_nodes_(max_nodes),
+SelectionTree::SelectionTree(const Problem& problem, const SelectionOptions& options, std::size_t max_bytes)
+    : problem_(problem), options_(options), max_bytes_(max_bytes),
       root_(std::make_unique<Node>(Selection::start(problem, options))) {}
 
 SelectionTree::~SelectionTree() {
@@ -120,13 +135,15 @@ const SelectionTree::Node* SelectionTree::child(const Node& node, std::size_t ca
   std::atomic<Node*>& place = node.children[candidate];
   if (const Node* known = place.load(std::memory_order_acquire))
     return known;
-  if (nodes_.fetch_add(1, std::memory_order_relaxed) >= max_nodes_)
+  if (bytes_.load(std::memory_order_relaxed) >= max_bytes_)
     return nullptr;
   auto made = std::make_unique<Node>(
       node.selection.with(node.selection.candidates()[candidate].column, problem_, options_));
   Node* known = nullptr; // another thread may have been faster, with the same selection
-  if (place.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel))
+  if (place.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel)) {
+    bytes_.fetch_add(made->selection.bytes(), std::memory_order_relaxed);
     return made.release();
+  }
   return known;
 }
 

@@ -40,24 +40,27 @@ public:
   /// Returns the coefficients of the chosen columns, in their order.
   const Eigen::VectorXd& coefficients() const { return coefficients_; }
   /// Returns |residual|, in the target's unit.
-  double residual() const { return residual_; }
+  double residual() const { return residual_.norm(); }
   /// Returns the columns that may come next, the best first; none once the selection is complete.
   const std::vector<Candidate>& candidates() const { return candidates_; }
   /// Returns the index of the candidate that a uniform number in [0, 1) draws.
   std::size_t drawn(double fraction) const;
+  /// Returns the bytes that the selection takes.
+  std::size_t bytes() const;
 
 private:
   Selection() = default;
-  void add_independent_part(Eigen::Index column, const Problem& problem);
   void fit(const Problem& problem, const SelectionOptions& options);
+  void find_direction(const Problem& problem);
   void find_candidates(const Problem& problem, const SelectionOptions& options);
 
   const Selection* before_ = nullptr; ///< without the last column
   std::vector<Eigen::Index> chosen_;
   Eigen::VectorXd coefficients_;
-  double residual_ = 0;
-  /// The products of all columns with the last one's part outside the space of those before it, of norm 1.
-  Eigen::VectorXd projections_;
+  Eigen::VectorXd residual_; ///< per run
+  /// The last column's part outside the space of those before it, of norm 1. Empty, as `outside_` is, of the
+  /// empty selection and of complete ones.
+  Eigen::VectorXd direction_;
   Eigen::ArrayXd outside_; ///< of each column: the squared norm of its part outside the space of the chosen
   std::vector<Candidate> candidates_;
 };
@@ -66,8 +69,8 @@ private:
 /// it; what it returns does not depend on which of them was first.
 class SelectionTree {
 public:
-  /// Keeps at most `max_nodes` selections.
-  SelectionTree(const Problem& problem, const SelectionOptions& options, std::size_t max_nodes);
+  /// Keeps no further selection once those that it has take `max_bytes`.
+  SelectionTree(const Problem& problem, const SelectionOptions& options, std::size_t max_bytes);
   ~SelectionTree();
   SelectionTree(const SelectionTree&) = delete;
   SelectionTree& operator=(const SelectionTree&) = delete;
@@ -85,14 +88,14 @@ private:
     std::unique_ptr<std::atomic<Node*>[]> children; ///< one per candidate; null: not drawn yet
   };
 
-  /// Returns the node's child; null if there are too many nodes to keep another.
+  /// Returns the node's child; null if the nodes take too much memory to keep another.
   const Node* child(const Node& node, std::size_t candidate) const;
   static void remove_children(Node& node);
 
   const Problem& problem_;
   const SelectionOptions& options_;
-  std::size_t max_nodes_;
-  mutable std::atomic<std::size_t> nodes_ = 0;
+  std::size_t max_bytes_;
+  mutable std::atomic<std::size_t> bytes_ = 0;
   std::unique_ptr<Node> root_;
 };
 

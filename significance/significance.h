@@ -2,6 +2,7 @@
 #pragma once
 
 #include "significance/options.h"
+#include "significance/resampling.h"
 #include "significance/run_set.h"
 
 #include <nlohmann/json_fwd.hpp>
@@ -27,6 +28,7 @@ struct ResourceFigures {
   bool more_is_good = false;
   double rsm = 0;            ///< the resource significance by the preset's measure: `reduction` or `belief`
   double standard_error = 0; ///< of `rsm`, over batches of draws
+  std::optional<Interval> runs95; ///< of `rsm`, over runs drawn with replacement
   double reduction = 0, belief = 0;
   double share = 0;         ///< of the sum of all resources' `rsm`; for charts of this region alone
   bool significant = false; ///< `rsm` is above the region's `null95`
@@ -47,6 +49,7 @@ struct RegionSignificance {
   std::vector<Parameters> runs;     ///< those that the fit is of
   std::vector<double> target;       ///< their values
   bool target_is_modelled = false;
+  std::string target_source; ///< what the target is made of: "time", "cycles"
   bool few_runs = false;
   std::vector<std::pair<std::string, std::string>> dropped; ///< counters, and why
   std::vector<std::string> dropped_runs;                    ///< "n=60": they lack a counter
@@ -58,10 +61,10 @@ struct RegionSignificance {
   bool explained = false; ///< q2 is at least 0.5
   struct Collinear {
     std::vector<std::string> counters;
-    double cosine = 0;    ///< the least of the pairs that connect them
-    bool matters = false; ///< a draw chose one of them
+    double cosine = 0; ///< the least of the pairs that connect them
   };
-  std::vector<Collinear> collinear;       ///< counters whose columns have |cosine| > 0.999
+  /// Counters whose columns have |cosine| > 0.999 to that of one that a draw chose, with it.
+  std::vector<Collinear> collinear;
   std::vector<ResourceFigures> resources; ///< the largest `rsm` first
   std::vector<Suggestion> suggestions;
 };
@@ -71,13 +74,18 @@ struct Comparison {
   struct Bar {
     std::string resource;
     double up = 0, down = 0; ///< significance for the gain of what the faster one does more, and less, of
-    std::optional<double> change; ///< of the resource's counters, mean of relative changes; none: from 0
+    std::optional<Interval> runs95; ///< of the bar, over runs drawn with replacement
+    bool significant = false;       ///< |bar| is above `null95`, and the fit of its side predicts
+    std::optional<double> change;   ///< of the resource's counters, mean of relative changes; none: from 0
     double bar() const { return up - down; }
   };
   std::string base, optimised; ///< the regions' names; swapped if the optimised one is slower
   bool swapped = false;
   std::size_t runs = 0;
   double base_target = 0, optimised_target = 0; ///< sums over runs
+  /// Q2 of the gain from what the faster one does more, and less, of.
+  double up_q2 = 0, down_q2 = 0;
+  double null95 = 0; ///< 95 % quantile of the largest |bar|, over permutations of the gain
   std::optional<std::string> error;
   std::vector<Bar> bars; ///< by resource
 };

@@ -9,6 +9,7 @@ namespace {
 
 constexpr double share_to_look_at = 0.8;
 constexpr double min_touches = 1.5;
+constexpr std::uint64_t shared_bytes_per_block = 48 * 1024; ///< of static shared memory, on any GPU
 constexpr double min_conflicts = 0.5;
 constexpr double max_active_lanes = 24;
 
@@ -19,10 +20,15 @@ struct Finding {
 };
 
 Finding on_reuse(const Observations& seen) {
-  if (!seen.reuse || seen.reuse->touches_per_sector < min_touches || !seen.reuse->fits_shared)
+  if (!seen.reuse || seen.reuse->touches_per_sector < min_touches)
     return {false, ""};
-  return {true, fmt::format("{} is touched {:.1f} times per sector, and a block's part fits shared memory",
-                            seen.reuse->object, seen.reuse->touches_per_sector)};
+  const double kilobytes = static_cast<double>(seen.reuse->block_bytes) / 1024;
+  const std::string touched = fmt::format("a block touches each sector of {} {:.1f} times",
+                                          seen.reuse->object, seen.reuse->touches_per_sector);
+  if (seen.reuse->block_bytes <= shared_bytes_per_block)
+    return {true, fmt::format("{}, and its part of {:.1f} KiB fits shared memory", touched, kilobytes)};
+  return {true, fmt::format("{}; its part of {:.0f} KiB does not fit shared memory: take a tile at a time",
+                            touched, kilobytes)};
 }
 
 Finding on_conflicts(const Observations& seen) {

@@ -30,12 +30,24 @@ const Values* find_target(const Region& region, const std::string& name) {
   return found == region.targets.end() ? nullptr : &found->second;
 }
 
+bool is_modelled(std::string_view name) {
+  return name == modelled_time || name == modelled_utilisation || name == "latency" || name == "dram_bytes";
+}
+
+/// Returns the names of the targets that the name may mean, the best first.
+std::vector<std::string> targets_for(const std::string& name) {
+  if (name == "time")
+    return {name, elapsed_cycles, modelled_time, table_target};
+  if (name == "ul")
+    return {name, modelled_utilisation};
+  return {name};
+}
+
 /// Returns a target as it was measured or modelled, or a counter in its place.
 Expected<Target> plain_target(const Region& region, const std::string& name) {
-  if (const Values* values = find_target(region, name))
-    return Target{*values, name == modelled_time || name == "latency" || name == "dram_bytes", name, {}};
-  if (const Values* modelled = name == "time" ? find_target(region, modelled_time) : nullptr)
-    return Target{*modelled, true, modelled_time, {}};
+  for (const std::string& source : targets_for(name))
+    if (const Values* values = find_target(region, source))
+      return Target{*values, is_modelled(source), source, {}};
   const auto counter = std::ranges::find(region.counters, name, &Counter::name);
   if (counter != region.counters.end())
     return Target{counter->values, false, name, {name}};
@@ -45,18 +57,19 @@ Expected<Target> plain_target(const Region& region, const std::string& name) {
 
 Expected<Target> score_of(const Region& region) {
   TRY_LET(time, plain_target(region, "time"));
-  const Values* utilisation = find_target(region, "ul");
-  if (utilisation == nullptr)
+  const auto utilisation = plain_target(region, "ul");
+  if (!utilisation)
     return fail("{}: the score needs the SMs' utilisation (ul), which no measurement has", region.name);
   double longest = 0;
   for (const double value : time->values)
     longest = std::isfinite(value) ? std::max(longest, value) : longest;
   for (std::size_t run = 0; run < time->values.size(); ++run) {
     double& value = time->values[run];
-    value = score(value / longest, (*utilisation)[run]);
+    value = score(value / longest, utilisation->values[run]);
     if (!std::isfinite(value))
       value = missing;
   }
+  time->is_modelled |= utilisation->is_modelled;
   return time;
 }
 

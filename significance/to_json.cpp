@@ -22,6 +22,11 @@ Json list_of(const std::vector<double>& values) {
   return list;
 }
 
+void put(Json& object, const char* key, const std::optional<Interval>& interval) {
+  if (interval)
+    object[key] = list_of({interval->low, interval->high});
+}
+
 Json object_of(const Parameters& parameters) {
   Json object = Json::object();
   for (const auto& [name, value] : parameters)
@@ -65,6 +70,7 @@ Json to_json(const ResourceFigures& resource) {
   json["more_is"] = resource.more_is_good ? "good" : "bad";
   put(json, "rsm", resource.rsm);
   put(json, "se", resource.standard_error);
+  put(json, "runs95", resource.runs95);
   put(json, "reduction", resource.reduction);
   put(json, "belief", resource.belief);
   put(json, "share", resource.share);
@@ -99,6 +105,8 @@ Json to_json(const RegionSignificance& region) {
     runs.push_back(std::move(one));
   }
   json["target_is_modelled"] = region.target_is_modelled;
+  if (!region.target_source.empty())
+    json["target_source"] = region.target_source;
   json["few_runs"] = region.few_runs;
   Json& dropped = json["dropped"] = Json::array();
   for (const auto& [counter, reason] : region.dropped)
@@ -137,6 +145,11 @@ Json to_json(const Comparison& comparison) {
     json["error"] = *comparison.error;
   put(json, "base_target", comparison.base_target);
   put(json, "optimised_target", comparison.optimised_target);
+  if (!comparison.error) {
+    put(json, "up_q2", comparison.up_q2);
+    put(json, "down_q2", comparison.down_q2);
+    put(json, "null95", comparison.null95);
+  }
   Json& bars = json["bars"] = Json::array();
   for (const Comparison::Bar& bar : comparison.bars) {
     Json one = {{"resource", bar.resource}};
@@ -145,6 +158,8 @@ Json to_json(const Comparison& comparison) {
     put(one, "down", bar.down);
     if (bar.change)
       put(one, "change", *bar.change);
+    put(one, "runs95", bar.runs95);
+    one["significant"] = bar.significant;
     bars.push_back(std::move(one));
   }
   return json;

@@ -14,18 +14,7 @@ using Eigen::VectorXd;
 
 namespace {
 
-constexpr std::size_t trial_draws = 200;
 constexpr std::uint32_t first_left_out = 1000; ///< the number of the first trial that leaves out a run
-constexpr std::uint32_t shuffle_step = 0xfff;  ///< a step that no draw has
-
-/// Returns the target's values in a random order (Fisher and Yates).
-VectorXd permuted(VectorXd target, const EnsembleName& name) {
-  for (Index last = target.size() - 1; last > 0; --last) {
-    const double fraction = drawn_fraction(name, static_cast<std::uint32_t>(last), shuffle_step);
-    std::swap(target(last), target(static_cast<Index>(fraction * static_cast<double>(last + 1))));
-  }
-  return target;
-}
 
 /// A counter predicts a left-out run only if it varies in the others by at least this share of its range over
 /// all runs: what varies (nearly) only in the left-out run would extrapolate without bound.
@@ -57,7 +46,7 @@ void Trials::add_fit(const Problem& problem, const VectorXd& coefficients) {
 }
 
 void Trials::add_left_out(const MatrixXd& counters, const VectorXd& target, const SelectionOptions& options,
-                          double sparsity, const EnsembleName& name) {
+                          double sparsity, const EnsembleName& name, bool on_common_scale) {
   const Index runs = target.size();
   VectorXd errors(runs), errors_of_mean(runs);
   tbb::parallel_for(Index{0}, runs, [&](Index run) {
@@ -65,7 +54,7 @@ void Trials::add_left_out(const MatrixXd& counters, const VectorXd& target, cons
     const std::vector<Index> varying = predictors(counters(others, Eigen::all), counters);
     const MatrixXd seen = counters(others, varying);
     const VectorXd seen_target = target(others);
-    const Scaling scaling = scaling_of(seen, seen_target, options.intercept);
+    const Scaling scaling = scaling_of(seen, seen_target, options.intercept, on_common_scale);
     SelectionOptions selection = options;
     selection.support = support_for(sparsity, scaling.counters.size(), others.size());
     EnsembleName trial = name;
@@ -85,8 +74,7 @@ void Trials::add_left_out(const MatrixXd& counters, const VectorXd& target, cons
 void Trials::add_permuted(const Problem& problem, const SelectionOptions& options, Measure ranking,
                           const std::vector<Index>& group_of, const EnsembleName& name) {
   tbb::parallel_for(std::size_t{0}, permutations, [&](std::size_t permutation) {
-    EnsembleName trial = name;
-    trial.trial = static_cast<std::uint32_t>(permutation) + 1;
+    const EnsembleName trial = permutation_of(name, permutation);
     const Problem shuffled(problem.columns, permuted(problem.target, trial));
     const Ensemble ensemble = draw_ensemble(shuffled, options, trial_draws, trial);
     chance_[permutation] += measure_groups(shuffled, ensemble.coefficients, ranking, group_of, groups_);
@@ -94,12 +82,47 @@ void Trials::add_permuted(const Problem& problem, const SelectionOptions& option
   ++workloads_;
 }
 
+void Trials::add_resampled(const MatrixXd& counters, const VectorXd& target, const SelectionOptions& options,
+                           double sparsity, Measure ranking, const std::vector<Index>& group_of,
+                           const EnsembleName& name) {
+  tbb::parallel_for(std::size_t{0}, resamples, [&](std::size_t resample) {
+    const EnsembleName trial = resample_of(name, resample);
+    const std::vector<Index> runs = resampled(target.size(), trial);
+    const MatrixXd seen = counters(runs, Eigen::all);
+    const VectorXd seen_target = target(runs);
+    if (seen_target.maxCoeff() == seen_target.minCoeff()) { // nothing to explain
+      is_usable_[resample] = 0;
+      return;
+    }
+    const Scaling scaling = scaling_of(seen, seen_target, options.intercept);
+    SelectionOptions selection = options;
+    selection.support = support_for(sparsity, scaling.counters.size(), runs.size());
+    std::vector<Index> group_of_column;
+    for (const Index counter : scaling.counters)
+      group_of_column.push_back(group_of[static_cast<std::size_t>(counter)]);
+    const Problem problem = scaling.problem_of(seen, seen_target);
+    const Ensemble ensemble = draw_ensemble(problem, selection, trial_draws, trial);
+    resampled_[resample] += measure_groups(problem, ensemble.coefficients, ranking, group_of_column, groups_);
+  });
+  VectorXd here = VectorXd::Zero(groups_);
+  for (const Index group : group_of)
+    here(group) = 1;
+  present_ += here;
+}
+
 double Trials::null95() const {
   std::vector<double> largest;
   for (const VectorXd& figures : chance_)
     largest.push_back(figures.maxCoeff() / workloads_);
-  std::ranges::sort(largest);
-  return largest[permutations * 95 / 100 - 1];
+  return quantile95(std::move(largest));
+}
+
+std::optional<Interval> Trials::runs95(Index group) const {
+  std::vector<double> figures;
+  for (std::size_t resample = 0; resample < resamples; ++resample)
+    if (is_usable_[resample] != 0)
+      figures.push_back(resampled_[resample](group) / present_(group));
+  return figures.empty() ? std::nullopt : std::optional(middle95(std::move(figures)));
 }
 
 } // namespace warplens::significance

@@ -66,6 +66,8 @@ Expected<ExplainOptions> options_of(const ExplainCommand& command) {
     options->selection.intercept = false;
   if (command.either_sign)
     options->selection.nonnegative = false;
+  if (command.given("--scale-by") && command.changes.target.name.find("effloss") == std::string::npos)
+    return fail("--scale-by is for --target effloss, and the target is {}", command.changes.target.name);
   options->seed = command.changes.seed;
   options->target = command.changes.target;
   options->workload = command.changes.workload;
@@ -73,6 +75,18 @@ Expected<ExplainOptions> options_of(const ExplainCommand& command) {
                       : command.by == "kernel" ? Grouping::kernel
                                                : Grouping::access;
   return options;
+}
+
+/// Checks that each run has the parameter that parts runs into workloads.
+Expected<void> check_workload(const std::string& parameter, const RunSet& runs) {
+  if (parameter.empty())
+    return {};
+  for (const Region& region : runs.regions)
+    for (const Parameters& run : region.runs)
+      if (!value_of(run, parameter))
+        return fail("--workload {}: {} has a run without this parameter: {}", parameter,
+                    report::printable(region.name), significance::text_of(run));
+  return {};
 }
 
 Expected<ResourceGroups> read_groups(const std::vector<std::string>& files) {
@@ -155,6 +169,7 @@ Expected<void> explain(const ExplainCommand& command) {
   if (all.regions.empty())
     return fail("no kernel{}",
                 command.kernel.empty() ? "" : fmt::format(" matches --kernel '{}'", command.kernel));
+  TRY(check_workload(options->workload, all));
   if (command.format == "dashing") {
     TRY_LET(table, dashing_table_of(all, options->target));
     return print_text(import::write_dashing(*table), command.output.file);
@@ -178,8 +193,9 @@ void declare_explain(CLI::App& app, Action& chosen) {
   auto options = std::make_shared<ExplainCommand>();
   options->command = command;
   command
-      ->add_option("runs", options->sources.inputs,
-                   "folders of `warplens sweep`, results (.json), or tables of ncu, nvprof or dashing (.csv)")
+      ->add_option(
+          "runs", options->sources.inputs,
+          "folders of `warplens sweep`, results (.json), or tables of ncu, nvprof, dashing or runs (.csv)")
       ->type_name("RUNS");
   command
       ->add_option("--measured", options->sources.measured,

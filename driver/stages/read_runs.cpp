@@ -30,11 +30,22 @@ void add_launches(const Parameters& parameters, const std::vector<import::Kernel
   }
 }
 
+/// Checks that no launch took a negative time.
+Expected<void> check_durations(const std::string& file, const std::vector<import::KernelCounters>& launches) {
+  for (const auto& launch : launches) {
+    const auto duration = launch.counters.find(measured_duration);
+    if (duration != launch.counters.end() && duration->second < 0)
+      return fail("{}: {} took {} s, and a time is not negative", file, launch.kernel, duration->second);
+  }
+  return {};
+}
+
 /// Adds what ncu or nvprof wrote.
 Expected<void> add_measured(const std::string& file, const RunSources& sources,
                             std::vector<MeasuredRun>& runs) {
   TRY_LET(parameters, parameters_of(file, sources));
   TRY_LET(launches, read_measured({file}, {sources.base_units}));
+  TRY(check_durations(file, *launches));
   if (sources.each_launch)
     add_launches(*parameters, *launches, runs);
   else
@@ -53,18 +64,28 @@ Expected<std::vector<RunSet>> read_runs(const RunSources& sources) {
   std::vector<RunSet> sets;
   std::vector<ProfiledRun> profiles;
   std::vector<MeasuredRun> measured;
-  RunSet tables; // of dashing, which hold runs each
+  RunSet tables; // of dashing and of runs, which hold runs each
   const auto read_table = [&](const std::string& file) -> Expected<void> {
     TRY_LET(text, read_file(file));
     const auto profiler = import::profiler_of(*text);
     if (!profiler)
       return fail("{}: {}", file, profiler.error().message);
+    if (*profiler == import::Profiler::runs) {
+      const auto table = import::read_run_table(*text);
+      if (!table)
+        return fail("{}: {}", file, table.error().message);
+      append(tables, run_set_of(*table, std::filesystem::path(file).stem().string()));
+      return {};
+    }
     if (*profiler != import::Profiler::dashing)
       return add_measured(file, sources, measured);
     const auto table = import::read_dashing(*text);
     if (!table)
       return fail("{}: {}", file, table.error().message);
-    append(tables, run_set_of(*table));
+    RunSet of_table = run_set_of(*table);
+    if (const auto checked = check_times(of_table); !checked)
+      return fail("{}: {}", file, checked.error().message);
+    append(tables, std::move(of_table));
     return {};
   };
   for (const std::string& file : sources.measured)
@@ -100,7 +121,7 @@ Expected<std::vector<RunSet>> read_runs(const RunSources& sources) {
     sets.push_back(std::move(tables));
   if (sets.empty())
     return fail(
-        "nothing to explain: name the folder of a sweep, results, or tables of ncu, nvprof or dashing");
+        "nothing to explain: name the folder of a sweep, results, or tables of ncu, nvprof, dashing or runs");
   return sets;
 }
 

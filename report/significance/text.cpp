@@ -72,6 +72,11 @@ template <class Items, class Name> std::size_t width_for(const Items& items, Nam
   return std::min(width, max_name_width) + 2;
 }
 
+/// Returns " [0.41, 0.52]".
+std::string text_of_interval(const std::optional<Interval>& interval) {
+  return interval ? fmt::format(" [{:.2f}, {:.2f}]", interval->low, interval->high) : "";
+}
+
 /// Returns a counter's name without what its resource says already: its place, or its name.
 std::string short_name(const CounterFigures& counter) {
   if (!counter.place)
@@ -128,7 +133,11 @@ private:
     if (!region.runs.empty())
       heading += fmt::format(": {} run{} ({})", region.runs.size(), region.runs.size() == 1 ? "" : "s",
                              ranges_of(region.runs));
-    heading += ", target " + options.target.name + (region.target_is_modelled ? ", modelled" : "");
+    heading += ", target " + options.target.name;
+    if (region.target_is_modelled)
+      heading += ", modelled";
+    else if (options.target.name == "time" && !region.target_source.empty() && region.target_source != "time")
+      heading += fmt::format(" (no time was measured: {})", region.target_source);
     begin(heading);
     if (region.error) {
       paragraph("not explained: ", *region.error, &Style::warm);
@@ -175,10 +184,11 @@ private:
   }
 
   void print(const ResourceFigures& resource, const RegionSignificance& region) {
-    const std::size_t names = width_for(region.resources, &ResourceFigures::name), figures = names + 14;
+    const std::size_t names = width_for(region.resources, &ResourceFigures::name), figures = names + 28;
     std::string row = "  " + pad_right(name_of_group(resource.name), names);
     row += resource.significant
-               ? fmt::format("{:.2f}±{:.2f}", resource.rsm, half_width_errors * resource.standard_error)
+               ? fmt::format("{:.2f}±{:.2f}{}", resource.rsm, half_width_errors * resource.standard_error,
+                             text_of_interval(resource.runs95))
                : fmt::format("{:.2f}", resource.rsm);
     if (!resource.significant) {
       line(style_.dim(pad_right(row, figures) +
@@ -204,8 +214,6 @@ private:
 
   void print_collinear(const RegionSignificance& region) {
     for (const auto& set : region.collinear) {
-      if (!set.matters)
-        continue;
       std::string names;
       for (std::size_t i = 0; i < std::min(set.counters.size(), max_shown_names); ++i)
         names += (i == 0 ? "" : " ~ ") + set.counters[i];
@@ -252,18 +260,27 @@ private:
       paragraph("not compared: ", *comparison.error, &Style::warm);
       return;
     }
+    paragraph(
+        "", fmt::format("the gain is predicted with Q2 {:.2f} from what the faster one does more of, {:.2f} "
+                        "from what it does less of",
+                        comparison.up_q2, comparison.down_q2));
     for (const Comparison::Bar& bar : comparison.bars) {
-      line(cut(
+      std::string row =
           "  " +
-              pad_right(name_of_group(bar.resource), width_for(comparison.bars, &Comparison::Bar::resource)) +
-              fmt::format("{:+.2f}   its counters {}", bar.bar(),
-                          bar.change ? fmt::format("{:+.0f} %", 100 * *bar.change) : "from 0"),
-          width_));
+          pad_right(name_of_group(bar.resource), width_for(comparison.bars, &Comparison::Bar::resource)) +
+          pad_right(fmt::format("{:+.2f}{}", bar.bar(), text_of_interval(bar.runs95)), 24) +
+          fmt::format("its counters {}", bar.change ? fmt::format("{:+.0f} %", 100 * *bar.change) : "from 0");
+      if (!bar.significant)
+        row = style_.dim(row + "   not significant");
+      line(cut(row, width_));
     }
-    paragraph("",
-              "above 0: the faster one does more of it where it gains; below: less. A difference of "
-              "significances, not an amount",
-              &Style::dim);
+    paragraph(
+        "",
+        fmt::format("above 0: the faster one does more of it where it gains; below: less. A difference of "
+                    "significances, not an amount. Significant: beyond ±{:.2f}, which chance reaches in 5 "
+                    "of 100, with a Q2 of 0.5; in brackets: over other draws of the runs",
+                    comparison.null95),
+        &Style::dim);
   }
 
   void print(const Similarity& similarity) {

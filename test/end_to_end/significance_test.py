@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import resource
 import tempfile
 import unittest
 
@@ -120,6 +121,37 @@ class Significance(unittest.TestCase):
         self.assertEqual(wrong.returncode, 1)
         self.assertIn("there are matmul_naive", wrong.stderr)
 
+    def test_the_authors_tables_and_nvprofs_events_are_explained(self):
+        data = PROJECT / "test/significance/data/matmult"
+        text = warplens("explain", data / "ts_Tiling.csv", data / "ts_Unroll.csv", "--as", "dashing").stdout
+        self.assertRegex(text, r"ts_Tiling: 28 runs \(config = 0…27\), target time \(no time was measured: target\)\n.*\n  L2 +0\.6")
+        self.assertRegex(text, r"(?s)ts_Unroll: .*\n  DRAM +0\.7")
+        with tempfile.TemporaryDirectory() as folder:
+            for n in range(1, 9):
+                pathlib.Path(folder, f"events_{n}.csv").write_text(
+                    '==1== Profiling result:\n"Device","Kernel","Invocations","Event Name","Min","Max","Avg","Total"\n' + "".join(
+                        f'"Tesla V100 (0)","gemm(int)",1,"{name}",{value},{value},{value},{value}\n' for name, value in (
+                            ("elapsed_cycles_sm", 1000 * n ** 3), ("active_cycles", 100 * n ** 3 + n), ("fb_subp0_read_sectors", n ** 3), ("inst_executed", n))))
+            files = sorted(pathlib.Path(folder).iterdir())
+            for target in "time", "score":
+                found = self.explain("--measured", *files, "--key", "events_{n}.csv", "--target", target)["regions"][0]
+                self.assertEqual(found["n"], 8)
+                self.assertEqual(found["target_source"], "cycles")
+            self.assertIn("gemm(int) on Tesla V100 (0): 8 runs (n = 1…8), target time (no time was measured: cycles)",
+                          warplens("explain", "--measured", *files, "--key", "events_{n}.csv").stdout)
+
+    def test_many_counters_take_memory_for_their_values_alone(self):
+        """40,000 counters of 12 runs: a matrix of their products would take 12.8 GB."""
+        rows = [",kernel", 'Runtime,"' + ",".join(str(n ** 3) for n in range(8, 20)) + '"']
+        for counter in range(40_000):
+            power = 1 + 2.5 * (counter * 7919 % 40_000) / 40_000
+            rows.append(f'c{counter},"' + ",".join(f"{n ** power * (1 + (n * 31 + counter * 17) % 101 / 500):.6g}" for n in range(8, 20)) + '"')
+        table = pathlib.Path(self.temporary.name, "many.csv")
+        table.write_text("\n".join(rows) + "\n")
+        done = warplens("explain", table, "--threads", "2", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30)))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("explained: R2 ", done.stdout)
+
     def test_the_page_holds_the_analysis(self):
         page = pathlib.Path(self.temporary.name) / "why.html"
         done = warplens("explain", self.folder, "--format", "html", "-o", page)
@@ -129,11 +161,18 @@ class Significance(unittest.TestCase):
         self.assertIn('"significance":{"schema":"warplens-significance/1"', page.read_text())
 
     def test_wrong_uses_say_what_is_wrong(self):
+        negative = measured(pathlib.Path(self.temporary.name), lambda size: -2e-6)
+        table = pathlib.Path(self.temporary.name, "negative.csv")
+        table.write_text(',kernel\nRuntime,"1,-2,3,4"\ndram,"1,2,3,4"\n')
         for arguments, message in (
                 (["explain", "/nowhere"], "/nowhere"),
                 (["explain"], "nothing to explain"),
                 (["explain", SOURCE], "no report or CSV of ncu"),
                 (["explain", self.folder, "--target", "power"], "there is no target 'power'"),
+                (["explain", self.folder, "--workload", "nope"], "--workload nope: matmul_"),
+                (["explain", self.folder, "--scale-by", "n"], "--scale-by is for --target effloss, and the target is time"),
+                (["explain", negative[0]], "matmul_tiled(unsigned int, const float *) took -2e-06 s, and a time is not negative"),
+                (["explain", table], "kernel: the time of the run run=1 is -2 s, and a time is not negative"),
                 (["sweep", SOURCE, "--run", "{m}", "--vary", "n=1,2", "-o", "/tmp/x"], "neither --run nor --nvcc has {n}"),
                 (["sweep", SOURCE, "--run", "{n} {m}", "--vary", "n=1,2", "-o", "/tmp/x"], "there is no --vary m"),
                 (["sweep", SOURCE, "--run", "{n}", "--vary", "n=9:1", "-o", "/tmp/x"], "a range is FROM:TO"),

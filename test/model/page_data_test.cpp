@@ -227,6 +227,27 @@ TEST_CASE("Cold misses: first touches, unless by a store") {
   CHECK_FALSE(evaluate(stores, gpu("v100")).totals.cold_miss_share);
 }
 
+TEST_CASE("Objects: a block's own footprint is not the grid's divided by its blocks") {
+  // Four blocks of two warps: all read the whole of a; each has two sectors of b of its own, touched twice.
+  MadeTrace made(4, 64);
+  const auto a = made.site(), b = made.site();
+  made.site_of(a).object = "a";
+  made.site_of(b).object = "b";
+  for (unsigned warp = 0; warp < 8; ++warp) {
+    for (unsigned line = 0; line < 4; ++line)
+      made.access(warp / 2, warp % 2, a, 4, [=](unsigned lane) { return line * 128 + lane * 4; });
+    made.access(warp / 2, warp % 2, b, 4,
+                [=](unsigned lane) { return (100 + warp / 2) * 128 + lane % 16 * 4; });
+  }
+  const KernelResult result = evaluate(made, gpu("v100"));
+  REQUIRE(result.objects.size() == 2);
+  CHECK(result.objects[0].name == "a");
+  CHECK(result.objects[0].footprint_bytes == 16 * 32);
+  CHECK(result.objects[0].block_footprint_bytes == 16 * 32);
+  CHECK(result.objects[1].footprint_bytes == 8 * 32);
+  CHECK(result.objects[1].block_footprint_bytes == 2 * 32);
+}
+
 TEST_CASE("Objects: footprint, bytes and reuse distances by hand") {
   // One warp, all loads of one sequence apart: a[0], b[0], a[0], a[1], a[0], and tile in shared memory.
   MadeTrace made(1, 32);
@@ -247,6 +268,7 @@ TEST_CASE("Objects: footprint, bytes and reuse distances by hand") {
   CHECK(most.name == "a");
   CHECK(most.requests == 4);
   CHECK(most.footprint_bytes == 4 * 32);
+  CHECK(most.block_footprint_bytes == 4 * 32);
   CHECK(most.bytes_used == 4 * 64);
   CHECK(most.bytes_moved == 4 * 64);
   CHECK(result.objects[1].name == "b");

@@ -163,6 +163,20 @@ TEST_CASE("a launch at the roofline of an L2 that misaligned accesses keep busy 
   CHECK_FALSE(judge(*headroom_of(kernel), kernel).has_nothing_to_mend);
 }
 
+TEST_CASE("a launch at the roofline of instructions that few lanes execute has something to mend") {
+  KernelResult kernel = kernel_at_roofline();
+  kernel.totals.dram_read_bytes = kernel.totals.dram_write_bytes = 1e6;
+  kernel.time->mean_busy[std::size_t(Resource::issue)] = 0.99;
+  Instructions& integer = kernel.events.emplace().instructions[std::size_t(InstructionKind::integer)];
+  integer = {20e6, 20e6 * 32};
+  REQUIRE(judge(*headroom_of(kernel), kernel).is_at_roofline);
+  CHECK(judge(*headroom_of(kernel), kernel).has_nothing_to_mend);
+  integer.lanes = 20e6 * 8.5;
+  CHECK_FALSE(judge(*headroom_of(kernel), kernel).has_nothing_to_mend);
+  CHECK(contains(line(kernel, "roofline"),
+                 "but 8.50 of 32 lanes execute an instruction in the mean: see below"));
+}
+
 TEST_CASE("the pipes' shares of their peaks follow from the snapshot's work and the launch's time") {
   KernelResult kernel = kernel_at_roofline();
   kernel.time->mean_busy[std::size_t(Resource::fp32_pipe)] = 0.51;

@@ -159,11 +159,12 @@ TEST_CASE("draws beyond what the tree keeps are the same") {
   SelectionOptions options = plain(14, 5);
   options.independence = 1e-6;
   std::vector<std::vector<Index>> chosen[2];
-  for (const std::size_t max_nodes : {std::size_t{7}, std::size_t{100'000}}) {
-    const SelectionTree tree(problem, options, max_nodes);
+  for (const std::size_t max_bytes : {std::size_t{5'000}, std::size_t{100'000'000}}) {
+    const SelectionTree tree(problem, options, max_bytes);
     for (std::uint32_t draw = 0; draw < 100; ++draw)
-      tree.draw([&](unsigned step) { return drawn_fraction({3, 0, 0, 0}, draw, step); },
-                [&](const Selection& selection) { chosen[max_nodes == 7].push_back(selection.chosen()); });
+      tree.draw(
+          [&](unsigned step) { return drawn_fraction({3, 0, 0, 0}, draw, step); },
+          [&](const Selection& selection) { chosen[max_bytes == 5'000].push_back(selection.chosen()); });
   }
   CHECK(chosen[0] == chosen[1]);
   CHECK(chosen[0].size() == 100);

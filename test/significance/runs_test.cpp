@@ -2,6 +2,7 @@
 
 #include "significance/from_measurements.h"
 #include "significance/from_results.h"
+#include "significance/targets.h"
 #include "support/files.h"
 #include "test/catch.h"
 #include "test/result/sample_result.h"
@@ -42,7 +43,7 @@ Result profile_of(double microseconds, std::uint64_t executions) {
   shared.active_lanes = 32;
   shared.bank_conflicts = 1.5;
   kernel.sites = {load, shared};
-  kernel.objects = {{"a", executions, 64, 32 * executions, 64 * executions, {}}};
+  kernel.objects = {{"a", executions, 64, 32 * executions, 64 * executions, {}, 64}};
   return result;
 }
 
@@ -71,9 +72,71 @@ TEST_CASE("counters of a profile are sums over the grid and all launches") {
   CHECK(region.targets.at("latency")[1] == Approx(scale * 200 * 10));
   REQUIRE(region.observations.has_value());
   CHECK(region.observations->reuse->object == "a");
-  CHECK(region.observations->reuse->touches_per_sector == 200); // in the larger run
+  CHECK(region.observations->reuse->touches_per_sector == 50); // by one of 4 blocks, in the larger run
+  CHECK(region.observations->reuse->block_bytes == 64);
   CHECK(region.observations->bank_conflicts->value == 1.5);
   CHECK(region.observations->active_lanes->line == "spmv.cu:31 a[k]");
+}
+
+TEST_CASE("a profile whose code was executed has counters of arithmetic, and a utilisation") {
+  Result result = profile_of(2, 100);
+  KernelResult& kernel = result.kernels[0];
+  kernel.block = {128, 1, 1};
+  kernel.occupancy.sms = 16;
+  kernel.occupancy.blocks_per_sm = 4;
+  kernel.warps.emplace().resident = 1.5; // of the 4 warps of the one block that half of the SMs have
+  LineTime& line = kernel.lines.emplace_back();
+  line.file = "spmv.cu";
+  line.line = 31;
+  line.work.emplace()[static_cast<std::size_t>(InstructionKind::fp32)].warps = 10;
+  RunSet set = run_set_of(std::vector<ProfiledRun>{{{{"n", "1"}}, result}});
+  const Region& region = set.regions[0];
+  const Counter* fp32 = counter_named(region, "fp32_instructions spmv.cu:31");
+  REQUIRE(fp32 != nullptr);
+  CHECK(fp32->values[0] == 6 * 10);
+  CHECK(fp32->kind == "fp32_instructions");
+  CHECK(fp32->place->line == 31);
+  CHECK(counter_named(region, "fp64_instructions spmv.cu:31") == nullptr);
+  CHECK(region.targets.at(modelled_utilisation)[0] == Approx(1.5 / 4));
+  const auto lost = target_of(region, {"1-ul", ""});
+  REQUIRE(lost.has_value());
+  CHECK(lost->values[0] == Approx(1 - 1.5 / 4));
+  CHECK(lost->is_modelled);
+  const auto score = target_of(region, {"score", ""});
+  REQUIRE(score.has_value());
+  CHECK(score->values[0] == Approx(1 - 0.1)); // the longest of its runs, below half of the GPU
+  CHECK(score->is_modelled);
+}
+
+TEST_CASE("nvprof's events and metrics have a time, in cycles, and a utilisation") {
+  const RunSet set = run_set_of(std::vector<MeasuredRun>{
+      {{{"n", "1"}}, {{"k(int)", "0", 1, {{"elapsed_cycles_sm", 800}, {"active_cycles", 200}}}}},
+      {{{"n", "2"}}, {{"k(int)", "0", 1, {{"elapsed_cycles_sm", 900}, {"sm_efficiency", 40}}}}}});
+  const Region& region = set.regions[0];
+  const auto time = target_of(region, {"time", ""}), utilisation = target_of(region, {"ul", ""});
+  REQUIRE(time.has_value());
+  CHECK(time->values == std::vector<double>{800, 900});
+  CHECK(time->source == elapsed_cycles);
+  CHECK_FALSE(time->is_modelled);
+  REQUIRE(utilisation.has_value());
+  CHECK(utilisation->values[0] == 0.25);
+  CHECK(utilisation->values[1] == Approx(0.4));
+}
+
+TEST_CASE("a table of runs has parameters before its target, and counters behind it") {
+  const auto table = import::read_run_table("n,t,target,dram,l2\n1,8,0.5,10,\n2,8,0.7,20,5\n");
+  REQUIRE(table.has_value());
+  const RunSet set = run_set_of(*table, "gemm");
+  const Region& region = set.regions[0];
+  CHECK(region.name == "gemm");
+  CHECK(text_of(region.runs[1]) == "n=2, t=8");
+  CHECK(target_of(region, {"time", ""})->values == std::vector<double>{0.5, 0.7});
+  CHECK(counter_named(region, "dram")->values == std::vector<double>{10, 20});
+  CHECK(std::isnan(counter_named(region, "l2")->values[0]));
+  CHECK_FALSE(import::is_run_table("target,dram\n1,2\n")); // nothing names its runs
+  CHECK_FALSE(import::read_run_table("").has_value());
+  CHECK(import::read_run_table("n,target\n1\n").error().message ==
+        "line 2: 1 columns, and the heading has 2");
 }
 
 TEST_CASE("launches that were modelled apart are averaged") {

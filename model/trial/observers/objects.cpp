@@ -7,6 +7,33 @@
 #include <tuple>
 
 namespace warplens::model {
+namespace {
+
+/// Counts the distinct sectors of transactions that come in any order.
+class DistinctSectors {
+public:
+  void add(const Transaction& transaction) { touched_.emplace_back(transaction.line, transaction.sectors); }
+
+  /// Returns their number, and forgets them.
+  std::uint64_t take() {
+    std::sort(touched_.begin(), touched_.end());
+    std::uint64_t count = 0;
+    for (std::size_t i = 0; i < touched_.size();) {
+      const std::uint32_t line = touched_[i].first;
+      unsigned sectors = 0;
+      for (; i < touched_.size() && touched_[i].first == line; ++i)
+        sectors |= touched_[i].second;
+      count += std::uint64_t(std::popcount(sectors));
+    }
+    touched_.clear();
+    return count;
+  }
+
+private:
+  std::vector<std::pair<std::uint32_t, unsigned>> touched_; ///< line and its sectors
+};
+
+} // namespace
 
 Objects::Objects(const Snapshot& snapshot, const std::vector<Site>& sites) {
   std::vector<std::string> names;
@@ -31,15 +58,25 @@ Objects::Objects(const Snapshot& snapshot, const std::vector<Site>& sites) {
   }
 
   std::vector<SectorSet> touched(objects_.size());
-  for (const Warp& warp : snapshot.warps)
-    warp.each_access([&](const Access& access, std::span<const Transaction> transactions) {
+  std::vector<DistinctSectors> of_block(objects_.size());
+  std::vector<std::uint64_t> largest_part(objects_.size(), 0);
+  for (std::size_t i = 0; i < snapshot.warps.size(); ++i) {
+    snapshot.warps[i].each_access([&](const Access& access, std::span<const Transaction> transactions) {
       if (const std::uint32_t object = object_of_[access.site];
           object != objects_.size() && access.cache != FirstCache::constant)
-        for (const Transaction& transaction : transactions)
+        for (const Transaction& transaction : transactions) {
           touched[object].insert(transaction.line, transaction.sectors);
+          of_block[object].add(transaction);
+        }
     });
-  for (std::size_t i = 0; i < objects_.size(); ++i)
+    if (i + 1 == snapshot.warps.size() || snapshot.warps[i + 1].block != snapshot.warps[i].block)
+      for (std::size_t object = 0; object < objects_.size(); ++object)
+        largest_part[object] = std::max(largest_part[object], of_block[object].take());
+  }
+  for (std::size_t i = 0; i < objects_.size(); ++i) {
     objects_[i].footprint_bytes = touched[i].size() * sector_bytes;
+    objects_[i].block_footprint_bytes = largest_part[i] * sector_bytes;
+  }
 }
 
 void Objects::issued(std::uint32_t sm, const Access& access, std::span<const Transaction> transactions,

@@ -3,6 +3,7 @@ import { render } from "preact";
 import "uplot/dist/uPlot.min.css";
 import "./style/base.css";
 import "./style/source.css";
+import "./style/instructions.css";
 import "./style/plots.css";
 import "./style/why.css";
 import "./style/sharing.css";

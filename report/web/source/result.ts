@@ -196,6 +196,7 @@ export interface Kernel {
   };
   snapshot: { blocks: number; warp_accesses: number; transactions: number; complete?: boolean; limit?: string };
   executed?: { architecture: string; instructions: number; per_cycle: Statistic };
+  machine?: { schedulers: number };
   trials: { run: number; converged: boolean; stopped_by?: "confidence" | "limit" | "request"; divisor?: number; drawn?: string[] };
   l2_start?: { warm: boolean; bytes: number; why: string };
   /** Present if the trials have a clock. `cycles` is of the snapshot, `microseconds` of the whole launch. */

@@ -48,7 +48,7 @@ export interface Comparison {
   swapped: boolean;
   runs: number;
   error?: string;
-  bars: { resource: string; bar?: number; up?: number; down?: number; change?: number }[];
+  bars: { resource: string; bar?: number; up?: number; down?: number; change?: number; runs95?: [number, number]; significant?: boolean }[];
 }
 
 export interface Similarity {

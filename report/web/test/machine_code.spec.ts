@@ -1,7 +1,7 @@
 // The machine code beside the source, on a made result whose instructions are known.
 import { expect } from "@playwright/test";
 import type { Page } from "@playwright/test";
-import { inOrder, lineIn, longestState, sectorsPerRequest, timeShare } from "../source/code";
+import { inOrder, lineIn, longestState, placesOfWarps, sectorsPerRequest, sharesByLanes, timeShare } from "../source/code";
 import type { Instruction } from "../source/result";
 import { madeData } from "./made_data.mjs";
 import { pageWith, screenshot, test } from "./pages";
@@ -35,6 +35,46 @@ test("figures of an instruction, and those that are not known", () => {
   expect(lineIn("a.cu", both, instruction)).toBe(3);
   expect(lineIn("b.cu", both, instruction)).toBeUndefined();
   expect(lineIn("a.cu", both, bare)).toBeUndefined();
+});
+
+test("where warps are over the code, and the lanes of all instructions", () => {
+  const made = (offset: number, states: Instruction["states"], executions: number, active_lanes?: number): Instruction => ({ offset, sass: "IADD3", executions, active_lanes, states });
+  const all = { functions: ["k"], files: [], instructions: [made(0, { selected: 0.1 }, 10, 32), made(16, { barrier: 0.5, selected: 0.1 }, 30, 3.5), made(32, { wait: 0.3 }, 60, 29)] };
+  expect(placesOfWarps(all, 2).map(({ time, state, instructions }) => [time.toFixed(2), state, instructions.length])).toEqual([["0.70", "barrier", 2], ["0.30", "wait", 1]]);
+  expect(placesOfWarps(all, 10)).toHaveLength(3);
+  expect(sharesByLanes(all)).toEqual([0.3, 0, 0, 0, 0, 0, 0, 0.7]);
+  expect(sharesByLanes({ ...all, instructions: [made(0, undefined, 5)] })).toBeUndefined();
+});
+
+test("the breakdown has a histogram of the code, whose bars lead to their lines, and the issue slots by lanes", async ({ page }) => {
+  const slots = structuredClone(data);
+  const shown = slots.results[0].result.kernels[0];
+  const constant = (mean: number) => ({ mean, std: 0, ci95: [mean, mean] as [number, number], spread95: [mean, mean] as [number, number], histogram: { edges: [mean, mean], counts: [1] } });
+  shown.machine = { schedulers: 4 };
+  shown.executed = { architecture: "sm_70", instructions: 1, per_cycle: constant(1) };
+  await page.goto(pageWith("instruction_mix", slots));
+  await page.getByRole("tab", { name: "Breakdown" }).click();
+  const mix = page.locator(".instruction-mix");
+  await expect(mix.locator(".pc-histogram rect")).toHaveCount(Math.ceil(code.instructions.length / Math.ceil(code.instructions.length / 400)));
+  await expect(mix.locator(".shares > span").first()).toContainText("no instruction75 %");
+  await screenshot(page, "instruction_mix");
+  await mix.locator(".pc-histogram rect.hot, .pc-histogram rect").last().dispatchEvent("click");
+  await expect(page.getByRole("tab", { name: "Source" })).toHaveAttribute("aria-selected", "true");
+});
+
+test("no name of a resource runs into its bar, and the accuracy fits its place", async ({ page }) => {
+  const long = structuredClone(data);
+  const shown = long.results[0].result.kernels[0];
+  shown.time!.busy.special_function_pipe = 0.4;
+  shown.accuracy = { gpu: "h100-sxm", launches: 100, kernels: 30, time: { mean_error: 0.1, worst_error: 0.4 }, l1_read_hit_rate: { mean_error: 0.01, worst_error: 0.1 }, l2_read_hit_rate: { mean_error: 0.01, worst_error: 0.1 }, without: ["textures", "constant memory", "atomics"], date: "2026-01-01" };
+  await page.setViewportSize({ width: 1000, height: 800 });
+  await page.goto(pageWith("long_names", long));
+  const bar = page.locator(".shares.resources > span", { hasText: "special functions (XU)" }).first();
+  const name = (await bar.locator(".name").evaluate((element) => { const range = document.createRange(); range.selectNodeContents(element); return range.getBoundingClientRect().right; }));
+  expect(name).toBeLessThan((await bar.locator(".track").boundingBox())!.x + 1);
+  const badge = (await page.locator(".sureness .badge").first().boundingBox())!;
+  const place = (await page.locator(".sureness").first().boundingBox())!;
+  expect(badge.x + badge.width).toBeLessThanOrEqual(place.x + place.width + 1);
 });
 
 test("a button shows the instructions in place of the record, in the address too", async ({ page }) => {

@@ -37,7 +37,7 @@ function made(changes: Partial<Significance> = {}): { version: string; results: 
         madeRegion("gemm_few", 1e-4, {}, { error: "the target does not vary: there are 3 runs", resources: undefined, runs: [], n: 0 }),
       ],
       comparisons: [
-        { base: "gemm_tiled", optimised: "gemm_unrolled", swapped: false, runs: 29, bars: [{ resource: "FMA", bar: 0.6, change: 0.1 }, { resource: "DRAM", bar: -0.8, change: -0.5 }, { resource: "L2", bar: 0 }] },
+        { base: "gemm_tiled", optimised: "gemm_unrolled", swapped: false, runs: 29, bars: [{ resource: "FMA", bar: 0.6, change: 0.1, runs95: [0.5, 0.7], significant: true }, { resource: "DRAM", bar: -0.8, change: -0.5 }, { resource: "L2", bar: 0 }] },
         { base: "gemm_tiled", optimised: "gemm_prefetch", swapped: true, runs: 29, bars: [{ resource: "DRAM", bar: -0.3, change: -0.2 }] },
       ],
       similarities: [{ a: "proxy", b: "parent", resources: [{ name: "DRAM", similarity: 0.9, rsm: 0.85 }, { name: "L2", similarity: 0.4, rsm: 0.3 }] }],
@@ -53,6 +53,8 @@ test("rings, tables and plots show an analysis", async ({ page }) => {
   await expect(page.locator(".significance-map tbody tr").first()).toContainText("62");
   await expect(page.locator(".significance-map tbody tr").nth(2)).toContainText("not explained");
   await expect(page.locator(".signed-bars rect")).toHaveCount(4);
+  await expect(page.locator("main")).toContainText("0.60 [0.50, 0.70]; its counters +10 %");
+  await expect(page.locator("main")).toContainText("-0.80, not significant; its counters -50 %");
   await expect(page.locator(".similarity circle")).toHaveCount(2);
   await expect(page.locator("figure.plot")).toHaveCount(2);
   await expect(page.locator("main")).toContainText("a is touched 8.1 times per sector");

@@ -5,7 +5,7 @@ import { ShareBars } from "./share_bars";
 
 export const resourceNames: Record<Resource | "latency", string> = {
   issue: "instruction issue", fp32_pipe: "FP32 pipe", fp64_pipe: "FP64 pipe", fp16_pipe: "FP16 pipe", integer_pipe: "integer pipe",
-  special_function_pipe: "special function pipe (XU)", tensor_pipe: "tensor pipe", memory_pipeline: "memory pipeline", shared_banks: "shared memory banks", constant_pipe: "constant cache",
+  special_function_pipe: "special functions (XU)", tensor_pipe: "tensor pipe", memory_pipeline: "memory pipeline", shared_banks: "shared memory banks", constant_pipe: "constant cache",
   l2_port: "L2 port", l2_slices: "L2 slices", atomics: "L2 atomics", fabric: "L2 fabric", dram: "DRAM", latency: "latency",
 };
 

@@ -8,6 +8,7 @@ import { runningMeans } from "../convergence";
 import { largestOf } from "../extremes";
 import { nanoseconds, percent } from "../format";
 import { baseName, costOf, unique, type Profile } from "../profile";
+import { InstructionMix } from "./instruction_mix";
 import { latencyLevels, type Kernel, type Site, type Statistic, type Total } from "../result";
 
 export const totalNames: { id: Total; name: string; unit: string; text(value: number): string }[] = [
@@ -48,6 +49,7 @@ export function Breakdown(props: ViewProps) {
   return (
     <div class="page">
       <LatencyByLevel {...props} configurations={configurations} />
+      <InstructionMix {...props} />
       <section>
         <h2>Distribution over the trials</h2>
         <p class="note">Each trial draws one order of the warps. How wide these are is how much that order matters; the line below each marks mean ± 2 standard deviations.</p>

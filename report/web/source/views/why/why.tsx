@@ -89,7 +89,7 @@ function Comparisons({ found }: { found: Significance }) {
   return (
     <section>
       <h2>Comparisons</h2>
-      <p class="note">Above 0: the faster one does more of it where it gains; below: less. A difference of significances, not an amount: that is in the table.</p>
+      <p class="note">Above 0: the faster one does more of it where it gains; below: less. A difference of significances, not an amount: that is in the table. In brackets: over other draws of the runs; <b>bold</b>: beyond what chance gives, where the gain is predicted.</p>
       {names.length > 0 && <SignedBars label="Difference of significances by resource" names={names} versions={versions} />}
       <div class="scroll">
         <table class="objects">
@@ -100,7 +100,13 @@ function Comparisons({ found }: { found: Significance }) {
                 <th scope="row">{name}</th>
                 {usable.map((one, index) => {
                   const bar = one.bars.find((other) => other.resource === name);
-                  return <td key={index}>{bar ? `${(bar.bar ?? 0).toFixed(2)}; its counters ${bar.change === undefined ? "from 0" : `${bar.change > 0 ? "+" : ""}${(100 * bar.change).toFixed(0)} %`}` : "–"}</td>;
+                  if (!bar) return <td key={index}>–</td>;
+                  const height = `${(bar.bar ?? 0).toFixed(2)}${bar.runs95 ? ` [${bar.runs95.map((end) => end.toFixed(2)).join(", ")}]` : ""}`;
+                  return (
+                    <td key={index}>
+                      {bar.significant ? <b>{height}</b> : <>{height}, not significant</>}; its counters {bar.change === undefined ? "from 0" : `${bar.change > 0 ? "+" : ""}${(100 * bar.change).toFixed(0)} %`}
+                    </td>
+                  );
                 })}
               </tr>
             ))}
