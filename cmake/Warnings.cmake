@@ -25,3 +25,15 @@ target_compile_options(warplens_quickest_build INTERFACE $<$<CONFIG:Release>:-O0
 add_library(warplens_llvm INTERFACE)
 target_include_directories(warplens_llvm SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS} ${CLANG_INCLUDE_DIRS})
 target_compile_definitions(warplens_llvm INTERFACE ${LLVM_DEFINITIONS_LIST})
+
+# warplens_use_common_headers(target): what most files of the components include of libraries is parsed once for all of them, where files are
+# compiled together anyway; without that, each file shows what it lacks. All of these targets link fmt::fmt, as their definitions must be the same.
+set(warplens_common_headers <algorithm> <array> <filesystem> <functional> <map> <memory> <optional> <set> <span> <string> <vector>
+  <fmt/format.h> <nlohmann/json.hpp> ${PROJECT_SOURCE_DIR}/support/expected.h)
+function(warplens_use_common_headers target)
+  if(CMAKE_UNITY_BUILD AND target STREQUAL warplens_support)
+    target_precompile_headers(${target} PRIVATE ${warplens_common_headers})
+  elseif(CMAKE_UNITY_BUILD)
+    target_precompile_headers(${target} REUSE_FROM warplens_support)
+  endif()
+endfunction()

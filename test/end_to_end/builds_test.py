@@ -511,8 +511,9 @@ class Language(BuildCase):
 
     def check(self, source, output, *flags):
         self.write("a.cu", source)
-        self.nvcc("--strict", "-arch=sm_80", *flags, "-c", "a.cu")
-        self.assert_probed("a.o", "a.cu")
+        if THOROUGH:  # both back ends compile what the rewriter makes of the source
+            self.nvcc("--strict", "-arch=sm_80", *flags, "-c", "a.cu")
+            self.assert_probed("a.o", "a.cu")
         self.build(*flags, "a.cu")
         self.assertEqual(self.output_of("./program"), output)
 

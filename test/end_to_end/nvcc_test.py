@@ -91,17 +91,6 @@ class Nvcc(NvccCase):
         self.assertIn(done.stdout, ("none\n", "GPU\n"))
         self.assertEqual(done.stderr.count("a CUDA runtime of its own"), 1)
 
-    def test_device_link_and_host_link_apart(self):
-        flags = ["-arch=sm_80", "-std=c++17", "--expt-extended-lambda"]
-        objects = ["everything.o", "device_function.o"]
-        for object in objects:
-            self.nvcc("--strict", *flags, "-dc", CONSTRUCTS / object.replace(".o", ".cu"), "-o", object)
-        self.nvcc("-arch=sm_80", "-dlink", *objects, "-o", "device.o")
-        cuda = REAL.parents[1] / "lib64"
-        linked = run("c++", *objects, "device.o", "-o", "program", f"-L{cuda}", "-lcudadevrt", "-lcudart_static", cwd=self.folder)
-        self.assertEqual(linked.returncode, 0, linked.stderr)
-        self.assertEqual(run(self.folder / "program").returncode, 0)
-
     def test_dependencies_name_the_users_files(self):
         self.write("include/scale.h", "#pragma once\n__device__ inline void scale(float* a) { a[0] *= 2; }\n")
         self.write("a b.cu", '#include "scale.h"\n__global__ void k(float* a) { scale(a); }\n')
@@ -230,13 +219,21 @@ class Nvcc(NvccCase):
             self.assert_probed(f"{i}.o", source)
 
     def test_constructs_across_files(self):
-        flags = ["-arch=sm_80", "-std=c++17", "-rdc=true", "--expt-extended-lambda"]
-        for name in ("everything", "device_function"):
-            self.nvcc("--strict", *flags, "-c", CONSTRUCTS / f"{name}.cu", "-o", f"{name}.o")
-        self.nvcc(*flags, "-lib", "device_function.o", "-o", "libpart.a")
-        self.nvcc(*flags, "everything.o", "libpart.a", "-o", "program")
+        """By nvcc's link with an archive, and by a device link and the host's linker."""
+        flags = ["-arch=sm_80", "-std=c++17", "--expt-extended-lambda"]
+        for name, relocatable in (("everything", ["-rdc=true", "-c"]), ("device_function", ["-dc"])):
+            self.nvcc("--strict", *flags, *relocatable, CONSTRUCTS / f"{name}.cu", "-o", f"{name}.o")
+        self.nvcc(*flags, "-rdc=true", "-lib", "device_function.o", "-o", "libpart.a")
+        self.nvcc(*flags, "-rdc=true", "everything.o", "libpart.a", "-o", "program")
         self.assert_probed("program", CONSTRUCTS / "everything.cu", CONSTRUCTS / "device_function.cu")
         self.assertEqual(run(self.folder / "program").returncode, 0)
+
+        objects = ["everything.o", "device_function.o"]
+        self.nvcc("-arch=sm_80", "-dlink", *objects, "-o", "device.o")
+        cuda = REAL.parents[1] / "lib64"
+        linked = run("c++", *objects, "device.o", "-o", "linked_apart", f"-L{cuda}", "-lcudadevrt", "-lcudart_static", cwd=self.folder)
+        self.assertEqual(linked.returncode, 0, linked.stderr)
+        self.assertEqual(run(self.folder / "linked_apart").returncode, 0)
 
     def test_the_users_own_kernels_are_kept_beside_those_with_probes(self):
         self.write("a.cu", """#include <cstdio>

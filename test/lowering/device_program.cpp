@@ -23,49 +23,74 @@ void __warplens_cpu_unregister(const void*) {}
 
 namespace warplens::test {
 
-Expected<void> compile_and_lower(const std::string& source, const std::filesystem::path& folder,
-                                 const std::filesystem::path& object, lowering::Output options) {
-  const auto file = folder / "program.cu", bitcode = folder / "program.bc";
-  std::ofstream(file) << source;
-  auto compiled = warplens::run({.arguments = {WARPLENS_TEST_CLANG,
-                                               "-x",
-                                               "cuda",
-                                               std::string("--cuda-path=") + WARPLENS_TEST_CUDA,
-                                               "-isystem",
-                                               WARPLENS_TEST_COMPATIBILITY,
-                                               "-isystem",
-                                               std::string(WARPLENS_TEST_CUDA) + "/include/cccl",
-                                               "-I",
-                                               WARPLENS_TEST_DEVICE_HEADERS,
-                                               "--cuda-gpu-arch=sm_80",
-                                               "-std=c++17",
-                                               "-Wno-unknown-cuda-version",
-                                               "--cuda-device-only",
-                                               "-emit-llvm",
-                                               "-c",
-                                               "-O1",
-                                               "-Xclang",
-                                               "-disable-llvm-passes",
-                                               "-nogpulib",
-                                               "-gline-tables-only",
-                                               "-D__WARPLENS_CPU__",
-                                               file.string(),
-                                               "-o",
-                                               bitcode.string()},
-                                 .capture_output = true});
+namespace {
+
+/// Runs Clang on a source's device half with these options.
+Expected<void> run_clang(const std::filesystem::path& source, const std::filesystem::path& output,
+                         const std::vector<std::string>& options) {
+  std::vector<std::string> arguments{WARPLENS_TEST_CLANG,
+                                     "-x",
+                                     "cuda",
+                                     std::string("--cuda-path=") + WARPLENS_TEST_CUDA,
+                                     "-isystem",
+                                     WARPLENS_TEST_COMPATIBILITY,
+                                     "-isystem",
+                                     std::string(WARPLENS_TEST_CUDA) + "/include/cccl",
+                                     "-I",
+                                     WARPLENS_TEST_DEVICE_HEADERS,
+                                     "--cuda-gpu-arch=sm_80",
+                                     "-std=c++17",
+                                     "-Wno-unknown-cuda-version",
+                                     "--cuda-device-only",
+                                     "-emit-llvm",
+                                     "-c",
+                                     "-O1",
+                                     "-Xclang",
+                                     "-disable-llvm-passes",
+                                     "-nogpulib",
+                                     "-gline-tables-only",
+                                     "-D__WARPLENS_CPU__"};
+  arguments.insert(arguments.end(), options.begin(), options.end());
+  arguments.insert(arguments.end(), {source.string(), "-o", output.string()});
+  auto compiled = warplens::run({.arguments = arguments, .capture_output = true});
   if (!compiled)
     return tl::unexpected(compiled.error());
   if (compiled->exit_code)
     return fail("clang: {}", compiled->output);
-  options.object = object;
-  options.system_folders = {"/usr", folder / "system"};
-  return lowering::lower(bitcode, options);
+  return {};
 }
 
-static TemporaryDirectory make_folder() {
+TemporaryDirectory make_folder() {
   auto folder = TemporaryDirectory::create();
   REQUIRE(folder);
   return std::move(*folder);
+}
+
+/// Returns the tree of CUDA's headers and the probe's, which is parsed once for all programs: it takes Clang
+/// four times as long as a program does.
+const std::filesystem::path& headers() {
+  static const TemporaryDirectory folder = make_folder();
+  static const std::filesystem::path tree = [] {
+    const auto source = folder.path() / "headers.cu", output = folder.path() / "headers.pch";
+    std::ofstream(source) << "#include <warplens/probe.h>\n";
+    const auto made = run_clang(source, output, {"-Xclang", "-emit-pch"});
+    INFO((made ? std::string() : made.error().message));
+    REQUIRE(made);
+    return output;
+  }();
+  return tree;
+}
+
+} // namespace
+
+Expected<void> compile_and_lower(const std::string& source, const std::filesystem::path& folder,
+                                 const std::filesystem::path& object, lowering::Output options) {
+  const auto file = folder / "program.cu", bitcode = folder / "program.bc";
+  std::ofstream(file) << source;
+  TRY(run_clang(file, bitcode, {"-Xclang", "-include-pch", "-Xclang", headers().string()}));
+  options.object = object;
+  options.system_folders = {"/usr", folder / "system"};
+  return lowering::lower(bitcode, options);
 }
 
 DeviceProgram::DeviceProgram(const std::string& source, const lowering::Output& options)

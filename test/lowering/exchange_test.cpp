@@ -3,6 +3,7 @@
 #include "device_program.h"
 #include "test/catch.h"
 
+#include <fmt/format.h>
 #include <numeric>
 #include <vector>
 
@@ -26,9 +27,10 @@ std::vector<unsigned> in_both_variants(const std::string& source, trace::Dim3 bl
 }
 
 /// Returns a kernel with this body; `t` is the thread, `result` its result.
-std::string kernel(const std::string& body, const std::string& before = "") {
-  return before +
-         "\n__global__ void kernel(unsigned* out, int n) { __shared__ unsigned s[256]; unsigned result = 0;"
+std::string kernel(const std::string& body, const std::string& before = "",
+                   const std::string& name = "kernel") {
+  return before + "\n__global__ void " + name +
+         "(unsigned* out, int n) { __shared__ unsigned s[256]; unsigned result = 0;"
          " unsigned t = threadIdx.x; " +
          body + " out[blockIdx.x * blockDim.x + t] = result; }";
 }
@@ -354,50 +356,56 @@ TEST_CASE("lanes in lock step do not wait for lanes at shuffles and barriers") {
 }
 
 TEST_CASE("code with barriers has no stops") {
-  for (const char* body :
-       {// reductions, with known and unknown steps
-        "s[t] = t; __syncthreads(); for (int half = n / 2; half > 0; half /= 2) { if (t < half) s[t] += s[t "
-        "+ half]; "
-        "__syncthreads(); } result = s[0];",
-        "s[t] = t; __syncthreads(); if (t < 128) s[t] += s[t + 128]; __syncthreads(); if (t < 64) s[t] += "
-        "s[t + 64]; "
-        "__syncthreads(); result = s[0];",
-        "s[t] = t; __syncthreads(); for (int by = 1; by < n; by *= 2) { if (t % (2 * by) == 0) s[t] += s[t + "
-        "by]; "
-        "__syncthreads(); } result = s[0];",
-        "s[t] = t; __syncthreads(); for (int by = 1; by < n; by *= 2) { int i = 2 * by * t; if (i < n) s[i] "
-        "+= s[i + by]; "
-        "__syncthreads(); } result = s[0];",
-        // a scan in two buffers, and one with two barriers
-        "int to = 0; s[t] = t; __syncthreads(); for (int by = 1; by < n; by *= 2) { to = 1 - to; s[to * n + "
-        "t] = s[(1 - to) * n + t] "
-        "+ (t >= by ? s[(1 - to) * n + t - by] : 0); __syncthreads(); } result = s[to * n + t];",
-        "s[t] = t; __syncthreads(); for (int by = 1; by < n; by *= 2) { unsigned left = t >= by ? s[t - by] "
-        ": 0; __syncthreads(); s[t] "
-        "+= left; __syncthreads(); } result = s[t];",
-        // a thread's own data: a place, a row, a column, a stretch
-        "s[t] = t; s[t] += 5; result = s[t];",
-        "for (int i = t; i < 256; i += blockDim.x) s[i] = i; for (int i = t; i < 256; i += blockDim.x) "
-        "result += s[i];",
-        "for (int i = 0; i < 4; ++i) s[i * 64 + t] = i; for (int i = 0; i < 4; ++i) result += s[i * 64 + t];",
-        "for (int i = 0; i < 4; ++i) s[t * 4 + i] = i; for (int i = 0; i < 4; ++i) result += s[t * 4 + i];",
-        "for (int i = 0; i < n; ++i) s[t * n + i] = i; for (int i = 0; i < n; ++i) result += s[t * n + i];",
-        "s[2 * t] = t; s[2 * t + 1] = 5; result = s[2 * t] + s[2 * t + 1];",
-        // one thread alone; a sort of pairs
-        "s[t] = t; __syncthreads(); if (t == 0) for (int i = 1; i < n; ++i) s[i] += s[i - 1]; "
-        "__syncthreads(); result = s[t];",
-        "s[t] = t; __syncthreads(); for (int j = n / 2; j > 0; j /= 2) { int other = t ^ j; if (other > t && "
-        "s[t] > s[other]) { unsigned "
-        "x = s[t]; s[t] = s[other]; s[other] = x; } __syncthreads(); } result = s[t];",
-        // a volatile word that each thread has for itself, and one in global memory
-        "volatile unsigned* p = s; p[t] = t; p[t] += 5; result = p[t];",
-        "volatile unsigned* p = out; p[t] = t; result = p[t + 1];",
-        // histograms, shared by atomics and each thread's own
-        "s[t] = 0; __syncthreads(); atomicAdd(&s[t * 7 & 63], 1); __syncthreads(); result = s[t];",
-        "for (int i = 0; i < 4; ++i) s[i * 64 + t] = 0; for (int i = 0; i < n; ++i) s[(out[i] & 3) * 64 + t] "
-        "+= 1; result = s[t];"}) {
-    INFO(body);
-    CHECK(stops_of(kernel(body)) == 0);
+  const std::vector<const char*> bodies = {
+      // reductions, with known and unknown steps
+      "s[t] = t; __syncthreads(); for (int half = n / 2; half > 0; half /= 2) { if (t < half) s[t] += s[t "
+      "+ half]; "
+      "__syncthreads(); } result = s[0];",
+      "s[t] = t; __syncthreads(); if (t < 128) s[t] += s[t + 128]; __syncthreads(); if (t < 64) s[t] += "
+      "s[t + 64]; "
+      "__syncthreads(); result = s[0];",
+      "s[t] = t; __syncthreads(); for (int by = 1; by < n; by *= 2) { if (t % (2 * by) == 0) s[t] += s[t + "
+      "by]; "
+      "__syncthreads(); } result = s[0];",
+      "s[t] = t; __syncthreads(); for (int by = 1; by < n; by *= 2) { int i = 2 * by * t; if (i < n) s[i] "
+      "+= s[i + by]; "
+      "__syncthreads(); } result = s[0];",
+      // a scan in two buffers, and one with two barriers
+      "int to = 0; s[t] = t; __syncthreads(); for (int by = 1; by < n; by *= 2) { to = 1 - to; s[to * n + "
+      "t] = s[(1 - to) * n + t] "
+      "+ (t >= by ? s[(1 - to) * n + t - by] : 0); __syncthreads(); } result = s[to * n + t];",
+      "s[t] = t; __syncthreads(); for (int by = 1; by < n; by *= 2) { unsigned left = t >= by ? s[t - by] "
+      ": 0; __syncthreads(); s[t] "
+      "+= left; __syncthreads(); } result = s[t];",
+      // a thread's own data: a place, a row, a column, a stretch
+      "s[t] = t; s[t] += 5; result = s[t];",
+      "for (int i = t; i < 256; i += blockDim.x) s[i] = i; for (int i = t; i < 256; i += blockDim.x) "
+      "result += s[i];",
+      "for (int i = 0; i < 4; ++i) s[i * 64 + t] = i; for (int i = 0; i < 4; ++i) result += s[i * 64 + t];",
+      "for (int i = 0; i < 4; ++i) s[t * 4 + i] = i; for (int i = 0; i < 4; ++i) result += s[t * 4 + i];",
+      "for (int i = 0; i < n; ++i) s[t * n + i] = i; for (int i = 0; i < n; ++i) result += s[t * n + i];",
+      "s[2 * t] = t; s[2 * t + 1] = 5; result = s[2 * t] + s[2 * t + 1];",
+      // one thread alone; a sort of pairs
+      "s[t] = t; __syncthreads(); if (t == 0) for (int i = 1; i < n; ++i) s[i] += s[i - 1]; "
+      "__syncthreads(); result = s[t];",
+      "s[t] = t; __syncthreads(); for (int j = n / 2; j > 0; j /= 2) { int other = t ^ j; if (other > t && "
+      "s[t] > s[other]) { unsigned "
+      "x = s[t]; s[t] = s[other]; s[other] = x; } __syncthreads(); } result = s[t];",
+      // a volatile word that each thread has for itself, and one in global memory
+      "volatile unsigned* p = s; p[t] = t; p[t] += 5; result = p[t];",
+      "volatile unsigned* p = out; p[t] = t; result = p[t + 1];",
+      // histograms, shared by atomics and each thread's own
+      "s[t] = 0; __syncthreads(); atomicAdd(&s[t * 7 & 63], 1); __syncthreads(); result = s[t];",
+      "for (int i = 0; i < 4; ++i) s[i * 64 + t] = 0; for (int i = 0; i < n; ++i) s[(out[i] & 3) * 64 + t] "
+      "+= 1; result = s[t];"};
+  const auto name_of = [](std::size_t i) { return fmt::format("body{}_", i); };
+  std::string all;
+  for (std::size_t i = 0; i < bodies.size(); ++i)
+    all += kernel(bodies[i], "", name_of(i));
+  const DeviceProgram program(all);
+  for (std::size_t i = 0; i < bodies.size(); ++i) {
+    INFO(bodies[i]);
+    CHECK(program.kernel(name_of(i)).key_count == 0);
   }
   CHECK(stops_of(R"(
       struct Storage { int totals[8]; int values[64]; };

@@ -32,7 +32,9 @@ std::vector<std::string> clang_arguments(const std::vector<std::string>& extra) 
 rewriter::Instrumented rewrite(const std::filesystem::path& source,
                                const std::filesystem::path& output_directory,
                                const std::vector<std::string>& extra, bool keep_removed) {
-  auto instrumented = rewriter::instrument({source, clang_arguments(extra), output_directory, keep_removed});
+  static const TemporaryDirectory headers = folder(); // parsed once for all sources
+  auto instrumented =
+      rewriter::instrument({source, clang_arguments(extra), output_directory, keep_removed, headers.path()});
   if (!instrumented)
     FAIL(instrumented.error().message);
   for (const rewriter::RewrittenFile& file : instrumented->files)
@@ -70,18 +72,38 @@ std::string complaints(const std::vector<std::string>& arguments) {
   return finished->exit_code == 0 ? std::string() : quote(arguments) + "\n" + finished->output;
 }
 
+/// Runs Clang on one half of a source.
+std::string complaints_of_half(const std::filesystem::path& source, const std::string& half,
+                               const std::vector<std::string>& mode) {
+  std::vector<std::string> arguments = clang_arguments();
+  arguments.insert(arguments.begin(), WARPLENS_CLANG);
+  arguments.insert(arguments.end(), {"-I", (project / "runtime/device").string(), half});
+  arguments.insert(arguments.end(), mode.begin(), mode.end());
+  arguments.push_back(source.string());
+  return complaints(arguments);
+}
+
+/// Returns the tree of the headers that each source is compiled behind, for one half.
+std::filesystem::path headers_of_half(const std::string& half) {
+  static const TemporaryDirectory trees = folder();
+  const std::filesystem::path tree = trees.path() / (half + ".pch"), source = trees.path() / (half + ".cu");
+  if (!exists(tree)) {
+    write(source, "");
+    if (const auto problem =
+            complaints_of_half(source, half, {"-emit-llvm", "-c", "-Xclang", "-emit-pch", "-o", tree});
+        !problem.empty())
+      FAIL(problem);
+  }
+  return tree;
+}
+
 } // namespace
 
-std::string complaints_of_clang(const std::filesystem::path& source, const std::vector<std::string>& extra) {
+std::string complaints_of_clang(const std::filesystem::path& source) {
   std::string all;
-  for (const char* half : {"--cuda-device-only", "--cuda-host-only"}) {
-    std::vector<std::string> arguments{WARPLENS_CLANG};
-    const std::vector<std::string> flags = clang_arguments(extra);
-    arguments.insert(arguments.end(), flags.begin(), flags.end());
-    arguments.insert(arguments.end(),
-                     {"-I", (project / "runtime/device").string(), "-fsyntax-only", half, source.string()});
-    all += complaints(arguments);
-  }
+  for (const char* half : {"--cuda-device-only", "--cuda-host-only"})
+    all += complaints_of_half(source, half,
+                              {"-fsyntax-only", "-Xclang", "-include-pch", "-Xclang", headers_of_half(half)});
   return all;
 }
 

@@ -29,8 +29,7 @@ void write(const std::filesystem::path& path, const std::string& text);
 TemporaryDirectory folder();
 
 /// Returns clang's messages about both halves; empty: none.
-std::string complaints_of_clang(const std::filesystem::path& source,
-                                const std::vector<std::string>& extra = {});
+std::string complaints_of_clang(const std::filesystem::path& source);
 std::string complaints_of_nvcc(const std::filesystem::path& source, const std::filesystem::path& object);
 
 } // namespace warplens::test
