@@ -20,29 +20,56 @@ void put_mark(IRBuilder<>& builder, Module& module, const std::string& reason) {
   builder.CreateCall(function, {builder.CreateGlobalString(reason)});
 }
 
-/// The functions that each function calls, or whose address it takes.
+/// Follows what code can reach: functions that it calls, those whose addresses it or its data have, and
+/// behind a call of a computed address all whose address is taken.
 class Reached {
 public:
-  /// Returns the reason of the first mark that a function reaches; empty if it reaches none.
-  std::string reason_in(const Function& function) {
-    if (!seen_.insert(&function).second)
+  explicit Reached(const Module& module) : module_(module) {}
+
+  /// Returns the reason of the first mark that is reached; empty if there is none.
+  std::string reason_in(const Value& value) {
+    const auto* constant = dyn_cast<Constant>(&value);
+    if (!constant || !seen_.insert(constant).second)
       return {};
-    for (const Instruction& instruction : instructions(function))
-      for (const Use& operand : instruction.operands())
-        if (auto* other = dyn_cast<Function>(operand->stripPointerCasts()))
-          if (std::string reason =
-                  other->getName() == refusal_mark ? text_of(cast<CallInst>(instruction)) : reason_in(*other);
-              !reason.empty())
-            return reason;
-    return {};
+    if (const auto* function = dyn_cast<Function>(constant))
+      return reason_in_code(*function);
+    return reason_in_operands(*constant);
   }
 
 private:
-  static std::string text_of(const CallInst& call) {
+  std::string reason_in_operands(const User& user) {
+    for (const Use& operand : user.operands())
+      if (std::string reason = reason_in(*operand); !reason.empty())
+        return reason;
+    return {};
+  }
+  std::string reason_in_code(const Function& function) {
+    for (const Instruction& instruction : instructions(function)) {
+      const auto* call = dyn_cast<CallBase>(&instruction);
+      if (call && call->getCalledFunction() && call->getCalledFunction()->getName() == refusal_mark)
+        return text_of(*call);
+      std::string reason = reason_in_operands(instruction);
+      if (reason.empty() && call && call->isIndirectCall())
+        reason = reason_by_address();
+      if (!reason.empty())
+        return reason;
+    }
+    return {};
+  }
+  std::string reason_by_address() {
+    for (const Function& function : module_)
+      if (function.hasAddressTaken())
+        if (std::string reason = reason_in(function); !reason.empty())
+          return reason;
+    return {};
+  }
+  static std::string text_of(const CallBase& call) {
     const auto* text = cast<GlobalVariable>(call.getArgOperand(0)->stripPointerCasts());
     return cast<ConstantDataArray>(text->getInitializer())->getAsCString().str();
   }
-  std::set<const Function*> seen_;
+
+  const Module& module_;
+  std::set<const Constant*> seen_;
 };
 
 } // namespace
@@ -65,7 +92,7 @@ void empty_refused_kernels(Module& module, std::vector<Kernel>& kernels) {
   if (!marks)
     return;
   for (Kernel& kernel : kernels) {
-    kernel.refusal = Reached().reason_in(*kernel.source);
+    kernel.refusal = Reached(module).reason_in(*kernel.source);
     if (kernel.refusal.empty())
       continue;
     const auto linkage = kernel.source->getLinkage();
@@ -78,7 +105,7 @@ void empty_refused_kernels(Module& module, std::vector<Kernel>& kernels) {
                  {builder.CreateGlobalString(kernel.refusal)});
     builder.CreateRetVoid();
   }
-  // The marks that are left are in functions that no kernel reaches.
+  // Those that are left are in functions that no kernel can reach.
   while (!marks->use_empty())
     cast<Instruction>(*marks->user_begin())->eraseFromParent();
   marks->eraseFromParent();

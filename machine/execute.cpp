@@ -7,6 +7,7 @@
 #include <bit>
 #include <fmt/format.h>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 namespace warplens::machine {
@@ -363,18 +364,37 @@ private:
     ++warp.pc;
   }
 
-  /// Returns the bytes at a generic address of a lane, as many as a buffer of printf's arguments may have.
-  std::vector<std::byte> bytes_at(const Warp& warp, std::uint32_t lane, std::uint64_t address) const {
+  /// Returns the byte at a generic address of a lane; nothing where there is no memory.
+  std::optional<std::byte> byte_at(Warp& warp, std::uint32_t lane, std::uint64_t address) const {
+    const std::uint64_t window = address >> 56 << 56, offset = address & 0xffff'ffff;
+    std::byte byte{};
+    if (window == local_window)
+      return offset < warp.local_bytes ? std::optional(reinterpret_cast<const std::byte*>(
+                                             warp.local + offset / 4 * lane_count + lane)[offset % 4])
+                                       : std::nullopt;
+    if (window == shared_window) {
+      const std::byte* const at = shared_bytes_at(warp, offset, 1);
+      return at ? std::optional(*at) : std::nullopt;
+    }
+    return launch_.memory->copy_from(address, std::span(&byte, 1)) ? std::optional(byte) : std::nullopt;
+  }
+  /// Returns as many bytes as a buffer of printf's arguments may have, zeros where there is no memory.
+  std::vector<std::byte> bytes_at(Warp& warp, std::uint32_t lane, std::uint64_t address) const {
     std::vector<std::byte> bytes(1024);
-    if (address >> 56 << 56 == local_window) {
-      const std::uint64_t offset = address & 0xffff'ffff;
-      for (std::uint64_t i = 0; i < bytes.size() && offset + i < warp.local_bytes; ++i)
-        bytes[i] = reinterpret_cast<const std::byte*>(warp.local + (offset + i) / 4 * lane_count +
-                                                      lane)[(offset + i) % 4];
-    } else
-      for (std::uint64_t i = 0; i < bytes.size(); i += 8) // as far as there is memory
-        launch_.memory->copy_from(address + i, std::span(bytes).subspan(i, 8));
+    for (std::uint64_t i = 0; i < bytes.size(); ++i)
+      bytes[i] = byte_at(warp, lane, address + i).value_or(std::byte{});
     return bytes;
+  }
+  std::string text_at(Warp& warp, std::uint32_t lane, std::uint64_t address) const {
+    constexpr std::size_t longest = 1 << 16;
+    std::string text;
+    while (text.size() < longest) {
+      const auto byte = byte_at(warp, lane, address + text.size());
+      if (!byte || *byte == std::byte{})
+        break;
+      text += static_cast<char>(*byte);
+    }
+    return text;
   }
 
   /// Calls a function of the outside world for one lane: arguments from R4 on, the result in R4 and R5.
@@ -393,14 +413,17 @@ private:
     const Builtins& builtins = options_.builtins;
     static_cast<void>(has_registers);
     if (name == "vprintf" && builtins.vprintf)
-      word(4) = static_cast<std::uint32_t>(builtins.vprintf(pair(4), bytes_at(warp, lane, pair(6))));
+      word(4) = static_cast<std::uint32_t>(
+          builtins.vprintf(pair(4), bytes_at(warp, lane, pair(6)),
+                           [&](std::uint64_t text) { return text_at(warp, lane, text); }));
     else if (name == "malloc" && builtins.malloc) {
       const std::uint64_t result = builtins.malloc(pair(4));
       word(4) = static_cast<std::uint32_t>(result);
       word(5) = static_cast<std::uint32_t>(result >> 32);
-    } else if (name == "free" && builtins.free)
-      builtins.free(pair(4));
-    else if (name == "__assertfail" && builtins.assert_fail) {
+    } else if (name == "free" && builtins.free) {
+      if (!builtins.free(pair(4)))
+        warp.stop(Outcome::Kind::trap, "free of a pointer that malloc did not return");
+    } else if (name == "__assertfail" && builtins.assert_fail) {
       builtins.assert_fail(pair(4), pair(6), 8 < code_.zero_row ? word(8) : 0, pair(10));
       warp.stop(Outcome::Kind::trap, "an assertion failed");
     } else
@@ -628,7 +651,8 @@ std::string check(const Program& program, const Kernel& kernel, const Launch& la
   return {};
 }
 
-/// Returns the blocks of a cluster, in the order of their ranks, by one of them.
+} // namespace
+
 std::vector<std::uint64_t> cluster_of(const Launch& launch, std::uint64_t block) {
   const std::uint64_t x = block % launch.grid.x / launch.cluster.x * launch.cluster.x;
   const std::uint64_t y = block / launch.grid.x % launch.grid.y / launch.cluster.y * launch.cluster.y;
@@ -640,8 +664,6 @@ std::vector<std::uint64_t> cluster_of(const Launch& launch, std::uint64_t block)
         blocks.push_back(((z + k) * launch.grid.y + y + j) * launch.grid.x + x + i);
   return blocks;
 }
-
-} // namespace
 
 Outcome execute(const Program& program, const Kernel& kernel, const Launch& launch,
                 std::span<const std::uint64_t> blocks, Memory& memory, Sink* sink) {

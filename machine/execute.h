@@ -74,6 +74,9 @@ struct Outcome {
 /// Returns the bytes of each thread's local memory.
 std::uint32_t stack_bytes(const Kernel& kernel, const Launch& launch);
 
+/// Returns the blocks of a block's cluster, in the order of their ranks.
+std::vector<std::uint64_t> cluster_of(const Launch& launch, std::uint64_t block);
+
 /// Executes blocks, by their index in the grid (x first), in this order. Each sees what those before it wrote
 /// to the memory. Without a sink nothing is observed, at no cost.
 Outcome execute(const Program& program, const Kernel& kernel, const Launch& launch,

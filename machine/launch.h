@@ -31,11 +31,16 @@ enum class BranchOrder : std::uint8_t { fall_through_first, taken_first };
 /// The functions that device code calls but the cubin does not have. A call of one that is empty is refused
 /// by name.
 struct Builtins {
+  /// Returns the text at a generic address of the thread that calls.
+  using TextAt = std::function<std::string(std::uint64_t address)>;
   /// Prints: the format's address, and the buffer with the arguments and what lies behind them. Returns what
   /// vprintf returns.
-  std::function<std::int32_t(std::uint64_t format, std::span<const std::byte> arguments)> vprintf;
+  std::function<std::int32_t(std::uint64_t format, std::span<const std::byte> arguments,
+                             const TextAt& text_at)>
+      vprintf;
   std::function<std::uint64_t(std::uint64_t bytes)> malloc;
-  std::function<void(std::uint64_t address)> free;
+  /// Returns false if malloc has not returned the address.
+  std::function<bool(std::uint64_t address)> free;
   std::function<void(std::uint64_t message, std::uint64_t file, std::uint32_t line, std::uint64_t function)>
       assert_fail;
 };

@@ -19,6 +19,7 @@ struct Range {
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;
   const std::byte* host = nullptr;
+  bool is_writable = true;
 };
 
 class Memory {
@@ -54,7 +55,7 @@ public:
   /// Returns where the bytes are to be written, and marks them as written by an instruction.
   std::byte* write(std::uint64_t address, std::uint64_t bytes, std::uint32_t writer) {
     Part* part = part_of(address, bytes);
-    if (!part)
+    if (!part || !part->range.is_writable)
       return nullptr;
     std::unique_ptr<Page>& page = part->pages[address / page_bytes - part->first_page];
     if (!page)

@@ -495,7 +495,9 @@ private:
         code.parameter_base = reader.u16();
         kernel.parameter_bytes = reader.u16();
       } else if (number == cluster) {
-        kernel.cluster = {reader.u32(), reader.u32(), reader.u32()};
+        const Dimensions sizes{reader.u32(), reader.u32(), reader.u32()};
+        if (!reader.failed() && sizes.x != 0 && sizes.y != 0 && sizes.z != 0)
+          kernel.cluster = sizes;
       } else if (number == parameter || number == wide_parameter) {
         reader.u32();
         const std::uint16_t ordinal = reader.u16(), offset = reader.u16();

@@ -769,6 +769,31 @@ float element_of(const Operands& x, u32 word, u32 which) {
   return x.type == 1 ? bfloat_to_float(half) : half_to_float(half);
 }
 
+/// Reads a lane's four elements of a sum of 16 × 8, of floats or halves.
+void read_accumulator(const Operands& x, const u32* from, u32 lane, double (&c)[16][8]) {
+  for (u32 element = 0; element < 4; ++element)
+    c[lane / 4 + 8 * (element / 2)][2 * (lane % 4) + element % 2] =
+        x.float_result ? double{as_float(from[element * lane_count + lane])}
+                       : double{half_to_float(static_cast<std::uint16_t>(
+                             from[element / 2 * lane_count + lane] >> (16 * (element % 2))))};
+}
+
+void write_accumulator(Warp& warp, const Operation& o, const double (&c)[16][8]) {
+  u32* d = warp.destination(o);
+  for (u32 lane = 0; lane < lane_count; ++lane) {
+    const u32 g = lane / 4, t = lane % 4;
+    for (u32 half = 0; half < 2; ++half) {
+      const double first = c[g + 8 * half][2 * t], second = c[g + 8 * half][2 * t + 1];
+      if (o.operands->float_result) {
+        d[2 * half * lane_count + lane] = canonical(static_cast<float>(first));
+        d[(2 * half + 1) * lane_count + lane] = canonical(static_cast<float>(second));
+      } else
+        d[half * lane_count + lane] = u32{double_to_half(first, Direction::nearest)} |
+                                      u32{double_to_half(second, Direction::nearest)} << 16;
+    }
+  }
+}
+
 /// HMMA: 16 × 8 × depth. Products are exact and summed in double precision, with one rounding at the end; the
 /// hardware's order and truncation of the sum are not known, and differ by architecture.
 void multiply_halves(Warp& warp, const Operation& o, Mask) {
@@ -794,31 +819,50 @@ void multiply_halves(Warp& warp, const Operation& o, Mask) {
         for (u32 which = 0; which < 2; ++which)
           b[2 * t + 8 * word + which][g] = element_of(x, from_b[word * lane_count + lane], which);
     }
-    for (u32 element = 0; element < 4; ++element) {
-      const u32 row = g + 8 * (element / 2), column = 2 * t + element % 2;
-      c[row][column] = x.float_result
-                           ? double{as_float(from_c[element * lane_count + lane])}
-                           : double{half_to_float(static_cast<std::uint16_t>(
-                                 from_c[element / 2 * lane_count + lane] >> (16 * (element % 2))))};
-    }
+    read_accumulator(x, from_c, lane, c);
   }
   for (u32 row = 0; row < 16; ++row)
     for (u32 k = 0; k < depth; ++k)
       for (u32 column = 0; column < 8; ++column)
         c[row][column] += a[row][k] * b[k][column];
-  u32* d = warp.destination(o);
+  write_accumulator(warp, o, c);
+}
+
+/// Returns the float of 8 bits, in e5m2 or in e4m3, which has no infinities (PTX ISA, "Alternate
+/// Floating-Point Data Formats").
+double float_of_byte(u32 bits, bool is_e5m2) {
+  if (is_e5m2)
+    return half_to_float(static_cast<std::uint16_t>((bits & 0xff) << 8));
+  const u32 exponent = bits >> 3 & 15, fraction = bits & 7;
+  if ((bits & 0x7f) == 0x7f)
+    return std::numeric_limits<double>::quiet_NaN();
+  const double size = exponent == 0 ? std::ldexp(fraction, -9) : std::ldexp(8 + fraction, int(exponent) - 10);
+  return (bits & 0x80) != 0 ? -size : size;
+}
+
+/// QMMA: 16 × 8 × depth of floats of 8 bits.
+void multiply_bytes(Warp& warp, const Operation& o, Mask) {
+  const Operands& x = *o.operands;
+  const u32 depth = x.function;
+  double a[16][32] = {}, b[32][8] = {}, c[16][8];
+  const u32 *from_a = warp.row(o.a), *from_b = warp.row(o.b), *from_c = warp.row(o.c);
   for (u32 lane = 0; lane < lane_count; ++lane) {
     const u32 g = lane / 4, t = lane % 4;
-    for (u32 half = 0; half < 2; ++half) {
-      const double first = c[g + 8 * half][2 * t], second = c[g + 8 * half][2 * t + 1];
-      if (x.float_result) {
-        d[2 * half * lane_count + lane] = canonical(static_cast<float>(first));
-        d[(2 * half + 1) * lane_count + lane] = canonical(static_cast<float>(second));
-      } else
-        d[half * lane_count + lane] = u32{double_to_half(first, Direction::nearest)} |
-                                      u32{double_to_half(second, Direction::nearest)} << 16;
-    }
+    for (u32 word = 0; word < depth / 8; ++word)
+      for (u32 byte = 0; byte < 4; ++byte)
+        a[g + 8 * (word % 2)][4 * t + 16 * (word / 2) + byte] =
+            float_of_byte(from_a[word * lane_count + lane] >> (8 * byte), x.type != 0);
+    for (u32 word = 0; word < depth / 16; ++word)
+      for (u32 byte = 0; byte < 4; ++byte)
+        b[4 * t + 16 * word + byte][g] =
+            float_of_byte(from_b[word * lane_count + lane] >> (8 * byte), x.source_type != 0);
+    read_accumulator(x, from_c, lane, c);
   }
+  for (u32 row = 0; row < 16; ++row)
+    for (u32 k = 0; k < depth; ++k)
+      for (u32 column = 0; column < 8; ++column)
+        c[row][column] += a[row][k] * b[k][column];
+  write_accumulator(warp, o, c);
 }
 
 /// IMMA: rows × 8 × depth of integers of 4 or 8 bits.
@@ -1016,6 +1060,7 @@ Handler select_warp_operation(const Operands& x) {
   case Opcode::ublkcp: return copy_in_bulk;
   case Opcode::stas: return store_asynchronously;
   case Opcode::hmma: return multiply_halves;
+  case Opcode::qmma: return multiply_bytes;
   case Opcode::imma: return multiply_integers;
   case Opcode::dmma: return multiply_doubles;
   default: return is_image(x.opcode) ? select_image_operation(x.opcode) : nullptr;

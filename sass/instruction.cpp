@@ -366,6 +366,8 @@ private:
       const std::uint32_t shape = word_.bits(75, 1) | word_.bits(85, 2) << 1;
       return product(m[shape], k[shape], word_.bit(83) ? 4 : 8, word_.bit(84) ? 4 : 8, 32, word_.bit(72));
     }
+    case 0x07a: // QMMA
+      return product(16, word_.bit(75) ? 32 : 16, 8, 8, word_.bit(77) ? 32 : 16);
     case 0x03d: // BMMA
       return product(word_.bits(75, 2) != 0 ? 16 : 8, word_.bit(76) ? 256 : 128, 1, 1, 32);
     default: { // DMMA

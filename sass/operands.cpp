@@ -905,6 +905,10 @@ private:
     case 0x037: return imma();
     case 0x03c: return hmma();
     case 0x03f: return dmma();
+    case 0x07a:
+      if (architecture_ < 89)
+        return;
+      return qmma();
     case 0x02d: // PREEXIT
     case 0x02e: // ACQBULK
       begin(Opcode::nop, code == 0x02d ? "PREEXIT" : "ACQBULK");
@@ -1062,6 +1066,23 @@ private:
     unused_predicate(87, 90);
     if (word_.bits(87, 4) != 0 && word_.bits(87, 4) != 7)
       refuse("HMMA with a predicate");
+  }
+  /// QMMA: `type` and `source_type` are 1 where A's and B's floats are e5m2, else e4m3.
+  void qmma() {
+    begin(Opcode::qmma, "QMMA");
+    o_.function = take(75, 1) != 0 ? 32 : 16;
+    name(fmt::format(".168{}", o_.function));
+    if (take(74, 1) == 0)
+      refuse("QMMA of another kind");
+    o_.float_result = flag(77, ".F32");
+    o_.type = choice(78, 1, {".E4M3", ".E5M2"});
+    o_.source_type = choice(79, 1, {".E4M3", ".E5M2"});
+    const unsigned accumulator = o_.float_result ? 32 : 16;
+    matrix_sources(matrix_words(128, accumulator), matrix_words(16u * o_.function, 8),
+                   matrix_words(8u * o_.function, 8), matrix_words(128, accumulator));
+    unused_predicate(87, 90);
+    if (word_.bits(87, 4) != 0 && word_.bits(87, 4) != 7)
+      refuse("QMMA with a predicate");
   }
   void imma() {
     begin(Opcode::imma, "IMMA");
@@ -1319,8 +1340,8 @@ private:
       load_type();
       o_.a = general_source(24, 2);
       o_.b = general_source(32, static_cast<std::uint8_t>((o_.bytes + 3) / 4));
-      if (uniform_at(64) != zero_register)
-        refuse("STAS with a uniform address");
+      if (uniform_at(64) != zero_register || o_.bytes < 4)
+        refuse("STAS with a uniform address, or of less than a word");
       return ignore(90, 2);
     case 0x1aa: // QSPC
       begin(Opcode::qspc, "QSPC");
@@ -1789,6 +1810,8 @@ private:
                  {".ARRAY_CUBE", ImageShape::cubes}});
     if (kind == TextureKind::element && o_.image.shape != ImageShape::line)
       refuse("elements of more than one dimension");
+    if (kind == TextureKind::gather && o_.image.shape != ImageShape::plane)
+      refuse("a gather of layers or cubes");
     o_.image.channels = small(72, 4);
     const auto channels = static_cast<std::uint8_t>(std::popcount(o_.image.channels));
     destination(std::min<std::uint8_t>(channels, 2));

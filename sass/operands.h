@@ -96,6 +96,7 @@ enum class Opcode : std::uint8_t {
   ldgsts,
   hmma,
   imma,
+  qmma, ///< of 8-bit floats
   bmma,
   dmma,
   syncs_exch,

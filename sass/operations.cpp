@@ -75,6 +75,7 @@ constexpr Operation table[] = {
     {0x037, 0, "IMMA", tensor, matrix},
     {0x03c, 0, "HMMA", tensor, matrix},
     {0x03d, 0, "BMMA", tensor, matrix},
+    {0x07a, form(1), "QMMA", tensor, matrix},
     {0x03f, 0, "DMMA", tensor, matrix},
     {0x1f0, form(4) | form(6), "HGMMA", tensor, warp_group_matrix},
     {0x1c5, form(4), "WARPGROUP", tensor, regular},
@@ -104,6 +105,7 @@ constexpr Operation table[] = {
     {0x186, 0, "STG", store_global, memory},
     {0x187, 0, "STL", store_local, memory},
     {0x188, 0, "STS", store_shared, memory},
+    {0x1bd, form(6), "STAS", store_shared, regular, A | B, 0x0220},
     {0x18a, 0, "ATOM", atomic_generic, memory},
     {0x18b, 0, "ATOM", atomic_generic, memory}, // CAS
     {0x18c, 0, "ATOMS", atomic_shared, memory},

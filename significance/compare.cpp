@@ -92,18 +92,25 @@ double null_of(const Sides& sides, const VectorXd& gain, const EnsembleName& nam
 std::vector<Interval> intervals_of(const Sides& sides, const VectorXd& gain, const EnsembleName& name,
                                    const ExplainOptions& options) {
   MatrixXd bars(sides.groups, static_cast<Index>(resamples));
+  std::vector<std::uint8_t> is_usable(
+      resamples); // not where all drawn runs gain the same: there is nothing to explain
   tbb::parallel_for(std::size_t{0}, resamples, [&](std::size_t resample) {
     const EnsembleName trial = resample_of(name, resample);
     const std::vector<Index> runs = resampled(gain.size(), trial);
+    const VectorXd drawn_gain = gain(runs);
+    is_usable[resample] = drawn_gain.maxCoeff() != drawn_gain.minCoeff();
     Sides drawn = sides;
     drawn.more = sides.more(runs, Eigen::all);
     drawn.less = sides.less(runs, Eigen::all);
-    bars.col(static_cast<Index>(resample)) = bars_of(drawn, gain(runs), trial, options);
+    bars.col(static_cast<Index>(resample)) = bars_of(drawn, drawn_gain, trial, options);
   });
   std::vector<Interval> intervals;
   for (Index group = 0; group < sides.groups; ++group) {
-    const VectorXd of_group = bars.row(group);
-    intervals.push_back(middle95({of_group.begin(), of_group.end()}));
+    std::vector<double> of_group;
+    for (std::size_t resample = 0; resample < resamples; ++resample)
+      if (is_usable[resample] != 0)
+        of_group.push_back(bars(group, static_cast<Index>(resample)));
+    intervals.push_back(of_group.empty() ? Interval{} : middle95(std::move(of_group)));
   }
   return intervals;
 }

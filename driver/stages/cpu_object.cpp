@@ -332,17 +332,12 @@ Expected<void> compile_both_halves(const CpuSource& source, const NvccArguments&
 
 Expected<void> compile_for_cpu(const CpuSource& source, const NvccArguments& nvcc,
                                const Arguments& clang_arguments, const std::filesystem::path& object) {
-  std::optional<Error> first;
   const auto architectures = with_older_architectures(clang_arguments);
-  for (const auto& arguments : architectures) {
-    const bool is_last = &arguments == &architectures.back();
-    const auto compiled = compile_both_halves(source, nvcc, arguments, is_last, object);
-    if (compiled)
-      return {};
-    if (!first)
-      first = compiled.error();
-  }
-  return tl::unexpected(*first);
+  if (architectures.size() > 1)
+    for (const auto& arguments : architectures)
+      if (compile_both_halves(source, nvcc, arguments, false, object))
+        return {};
+  return compile_both_halves(source, nvcc, architectures.front(), true, object);
 }
 
 Arguments libraries_of_host_half(const NvccArguments& nvcc) {

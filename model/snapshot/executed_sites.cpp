@@ -83,6 +83,7 @@ void ExecutedSites::add_of_source(std::uint64_t block, std::uint32_t warp, std::
                                   const trace::WarpAccess& access, bool is_sampled) {
   const Memory memory = memory_of(access, is_texture(site));
   seen_[site] |= std::uint8_t(1u << unsigned(memory));
+  has_seen_any_ = true;
   if (is_sampled && is_access(access.kind) && signatures_[site].size() < max_signatures)
     signatures_[site].insert(signature(block, warp, access, memory));
 }
@@ -106,7 +107,14 @@ bool ExecutedSites::reads_texture(std::uint32_t instruction) const {
 }
 
 bool ExecutedSites::accepts(std::uint32_t site, Memory memory) const {
-  return (seen_[site] >> unsigned(memory) & 1) != 0;
+  if (has_seen_any_)
+    return (seen_[site] >> unsigned(memory) & 1) != 0;
+  switch (sites_[site].space) { // as the source's types say
+  case Space::shared: return memory == Memory::shared;
+  case Space::local: return memory == Memory::local;
+  case Space::constant: return memory == Memory::constant;
+  default: return (memory == Memory::texture) == is_texture(site);
+  }
 }
 
 /// Returns the sites at the instruction's place, from the innermost function outwards.

@@ -81,7 +81,8 @@ private:
   const Code& code_;
   std::map<Place, std::vector<std::uint32_t>> at_; ///< sites
   std::map<Key, Instruction> instructions_;
-  std::vector<std::uint8_t> seen_;                            ///< by site, a bit for each Memory
+  std::vector<std::uint8_t> seen_; ///< by site, a bit for each Memory
+  bool has_seen_any_ = false;      ///< an access of the source; none where only the machine code ran
   std::vector<std::unordered_set<std::uint64_t>> signatures_; ///< by site
   std::vector<Site> all_;
 };

@@ -40,16 +40,19 @@ __global__ void evict(const unsigned* other, unsigned long long words, unsigned*
 }
 
 /// One thread goes through the pairs. The memory holds zeros, so that each load needs the one before.
+/// Instructions issue in order: a clock behind the store of a loaded value is read when that has come.
 __global__ void measure(const char* memory, const Pair* pairs, unsigned count, unsigned* cycles) {
+  __shared__ volatile unsigned arrived;
   for (unsigned i = 0; i < count; ++i) {
     const Pair pair = pairs[i];
     // Another line of each page brings its translation into the TLB.
     unsigned zero = loaded(memory + (pair.first / PAGE * PAGE + (pair.first + PAGE / 2) % PAGE));
     zero += loaded(memory + (pair.second / PAGE * PAGE + (pair.second + PAGE / 2) % PAGE) + zero);
     zero += loaded(memory + pair.first + zero);
-    const long long begin = clock64() + zero;
-    zero += loaded(memory + pair.second + zero);
-    cycles[i] = unsigned(clock64() + zero - begin);
+    arrived = zero;
+    const long long begin = clock64();
+    arrived = loaded(memory + pair.second + zero);
+    cycles[i] = unsigned(clock64() - begin);
   }
 }
 

@@ -31,7 +31,33 @@ class MachineOnly(NvccCase):
             with self.subTest(kernel["name"], gpu=kernel["gpu"]):
                 self.assertGreater(kernel["time"]["microseconds"]["mean"], 0)
                 self.assertEqual(kernel["executed"]["execution"]["different_words"], 0)
-                self.assertTrue(kernel["sites"])
+                expressions = {site["expression"] for site in kernel["sites"]}
+                self.assertLessEqual({"multiply": {"c[row * 8 + pair]"}, "fixed": {"out[blockIdx.x]"}, "chosen": {"out[blockIdx.x]"}}[
+                    kernel["name"].split("(")[0]], expressions)
+
+    def test_they_share_the_program(self):
+        """Its tables of functions, its memory, its output and its other threads; each fault ends the kernel, not the program."""
+        program = self.folder / "program"
+        done = warplens("nvcc", "--backend", "cpu", "-arch=sm_80", "-Xcompiler", "-pthread", KERNELS / "machine_only_edges.cu", "-o", program)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for case, printed, said in (("table", "no error, 6", ""),
+                                    ("text", "local0 shared. global 0\nno error, 1651469415", ""),
+                                    ("free", "unspecified launch failure, 0", "free of a pointer that malloc did not return"),
+                                    ("constant", "an illegal memory access was encountered, 0", "access outside of memory"),
+                                    ("threads", "no error, 51200", ""),
+                                    ("together", "no error, 512", "")):
+            with self.subTest(case):
+                done = subprocess.run([program, case], capture_output=True, text=True, check=False, timeout=300)
+                self.assertEqual((done.returncode, done.stdout), (0, printed + "\n"), done.stderr)
+                self.assertIn(said, done.stderr)
+
+    def test_checks_do_not_pass_over_them(self):
+        program = self.folder / "program"
+        done = warplens("nvcc", "--backend", "cpu", "--memcheck", "-arch=sm_80", KERNELS / "machine_only_edges.cu", "-o", program)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = warplens("run", "--memcheck", "--", program, "text")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("it is executed as machine code, which --memcheck does not check", done.stderr)
 
     def test_what_the_executor_does_not_know_either_ends_the_kernel(self):
         source = self.folder / "unknown.cu"

@@ -541,3 +541,75 @@ TEST_CASE("conversions between floats and integers") {
                    "F2FP|F2F", 0, 80});
   check_operations(cases);
 }
+
+TEST_CASE("products of matrices of 8-bit floats") {
+  if (!has_toolkit())
+    return;
+  struct Format {
+    const char* name;
+    int exponent_bits, bias;
+    std::uint8_t of(std::mt19937& random) const { // no infinity and no NaN
+      const auto bits = static_cast<std::uint8_t>(random());
+      const int exponent = bits >> (7 - exponent_bits) & ((1 << exponent_bits) - 1);
+      return exponent == (1 << exponent_bits) - 1 ? static_cast<std::uint8_t>(bits & 0x83) : bits;
+    }
+    double value(std::uint8_t bits) const {
+      const int fraction_bits = 7 - exponent_bits,
+                exponent = bits >> fraction_bits & ((1 << exponent_bits) - 1);
+      const double fraction = (bits & ((1 << fraction_bits) - 1)) / std::pow(2.0, fraction_bits);
+      const double size = exponent == 0 ? fraction * std::pow(2.0, 1 - bias)
+                                        : (1 + fraction) * std::pow(2.0, exponent - bias);
+      return bits & 0x80 ? -size : size;
+    }
+  };
+  const Format formats[] = {{"e4m3", 4, 7}, {"e5m2", 5, 15}};
+  std::mt19937 random(5);
+  for (const int architecture : {89, 120})
+    for (const Format& fa : formats)
+      for (const Format& fb : formats)
+        for (const int depth : {16, 32}) {
+          const bool is_deep = depth == 32;
+          const std::string text =
+              fmt::format(".version 8.7\n.target sm_{}\n.address_size 64\n.visible .entry k(.param .u64 a, "
+                          ".param .u64 b, .param .u64 c) {{\n"
+                          ".reg .b32 %a<4>, %b<2>, %i; .reg .f32 %c<4>; .reg .b64 %p, %q, %r, %at; "
+                          "ld.param.u64 %p, [a]; ld.param.u64 %q, [b]; "
+                          "ld.param.u64 %r, [c]; mov.u32 %i, %tid.x; mul.wide.u32 %at, %i, 16; add.u64 %p, "
+                          "%p, %at; add.u64 %q, %q, %at; add.u64 "
+                          "%r, %r, %at; ld.global.v4.b32 {{%a0, %a1, %a2, %a3}}, [%p]; ld.global.v2.b32 "
+                          "{{%b0, %b1}}, [%q]; ld.global.v4.f32 {{%c0, "
+                          "%c1, %c2, %c3}}, [%r];\nmma.sync.aligned.m16n8k{}.row.col.f32.{}.{}.f32 {{%c0, "
+                          "%c1, %c2, %c3}}, {{{}}}, {{{}}}, {{%c0, %c1, "
+                          "%c2, %c3}};\nst.global.v4.f32 [%r], {{%c0, %c1, %c2, %c3}}; ret; }}\n",
+                          architecture, depth, fa.name, fb.name, is_deep ? "%a0, %a1, %a2, %a3" : "%a0, %a1",
+                          is_deep ? "%b0, %b1" : "%b0");
+          const Program program = load(assemble(text, architecture));
+          REQUIRE(program.find("k")->unsupported().empty());
+          // PTX ISA, "Matrix Fragments for mma.m16n8k16 and mma.m16n8k32" of 8 bits.
+          std::vector<std::uint8_t> a(32 * 16), b(32 * 16);
+          for (std::uint8_t& one : a)
+            one = fa.of(random);
+          for (std::uint8_t& one : b)
+            one = fb.of(random);
+          std::vector<float> c(32 * 4);
+          for (float& one : c)
+            one = static_cast<float>(static_cast<int>(random() % 64) - 32);
+          const std::vector<float> before = c;
+          run_whole(program, "k", {1}, {32}, Parameters() << a << b << c);
+          for (int row = 0; row < 16; ++row)
+            for (int column = 0; column < 8; ++column) {
+              const auto place =
+                  static_cast<std::size_t>(4 * (row % 8 * 4 + column / 2) + row / 8 * 2 + column % 2);
+              double sum = double{before[place]};
+              for (int k = 0; k < depth; ++k) {
+                const int lane_a = row % 8 * 4 + k % 16 / 4, word_a = row / 8 + 2 * (k / 16);
+                const int lane_b = column * 4 + k % 16 / 4, word_b = k / 16;
+                sum += fa.value(a[static_cast<std::size_t>(16 * lane_a + 4 * word_a + k % 4)]) *
+                       fb.value(b[static_cast<std::size_t>(16 * lane_b + 4 * word_b + k % 4)]);
+              }
+              INFO("sm_" << architecture << " " << fa.name << " " << fb.name << " k" << depth << " row "
+                         << row << " column " << column);
+              REQUIRE(distance(c[place], static_cast<float>(sum)) <= 1);
+            }
+        }
+}

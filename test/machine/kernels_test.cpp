@@ -679,7 +679,7 @@ TEST_CASE("printf, malloc, free and assert ask the caller") {
     std::vector<u64> formats;
     std::size_t allocated = 0, freed = 0;
     Launch launch;
-    launch.builtins.vprintf = [&](u64 format, auto) {
+    launch.builtins.vprintf = [&](u64 format, auto, auto&) {
       formats.push_back(format);
       return 2;
     };
@@ -689,7 +689,7 @@ TEST_CASE("printf, malloc, free and assert ask the caller") {
       // they have places of their own.
       return reinterpret_cast<std::uintptr_t>(heap.data()) + 4 * allocated++;
     };
-    launch.builtins.free = [&](u64) { ++freed; };
+    launch.builtins.free = [&](u64) { return ++freed != 0; };
     launch.builtins.assert_fail = [](u64, u64, u32, u64) {};
     heap.resize(256);
     Parameters parameters;

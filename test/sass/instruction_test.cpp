@@ -93,6 +93,8 @@ TEST_CASE("tensor cores: registers by the matrices' shape") {
   CHECK(summary(0x0000000c08047237, 0x00054ff) == "IMMA tensor R4:5 <- R8 R12"); // IMMA.8816.S8.S8
   CHECK(summary(0x0000000c08047237, 0x0401c04) ==
         "IMMA tensor R4:7 <- R8:11 R12:13 R4:7"); // IMMA.16832.S8.U8
+  CHECK(summary(0x000000080404727a, 0x0002c0c, 89) ==
+        "QMMA tensor R4:7 <- R4:7 R8:9 R12:15"); // QMMA.16832.F32.E4M3.E4M3
   CHECK(summary(0x000000020c18723f, 0x0000008) == "DMMA tensor R24:27 <- R12:13 R2:3 R8:11"); // DMMA.884
   // HGMMA.64x64x16.F32 R24, gdesc [UR8], R24, gsb0
   CHECK(summary(0x00e00000081879f0, 0x08000818, 90) == "HGMMA tensor R24:55 <- UR8:11 R24:55");

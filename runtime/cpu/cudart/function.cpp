@@ -37,7 +37,7 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* fu
     if (!attributes)
       return cudaErrorInvalidValue;
     std::memset(attributes, 0, sizeof *attributes);
-    attributes->sharedSizeBytes = kernel.record->static_shared_bytes;
+    attributes->sharedSizeBytes = static_shared_bytes(kernel);
     attributes->maxThreadsPerBlock = max_block_threads(kernel);
     if (const auto code = machine_code(kernel)) {
       attributes->numRegs = static_cast<int>(code->registers);
@@ -53,7 +53,7 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* fu
 
 cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribute, int value) {
   return with_kernel(function, [&](Kernel& kernel) {
-    const int optin = device().shared_per_block_optin - static_cast<int>(kernel.record->static_shared_bytes);
+    const int optin = device().shared_per_block_optin - static_cast<int>(static_shared_bytes(kernel));
     switch (attribute) {
     case cudaFuncAttributeMaxDynamicSharedMemorySize:
       if (value < 0 || value > optin)

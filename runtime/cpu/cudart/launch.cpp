@@ -87,8 +87,13 @@ cudaError_t apply(const cudaLaunchAttribute& attribute, KernelConfiguration& con
   if (attribute.id == cudaLaunchAttributeClusterDimension) {
     const auto& cluster = value.clusterDim;
     const dim3& grid = configuration.grid;
-    if (cluster.x == 0 || cluster.y == 0 || cluster.z == 0 || grid.x % cluster.x != 0 ||
-        grid.y % cluster.y != 0 || grid.z % cluster.z != 0)
+    constexpr std::uint64_t most = 16; // blocks of a cluster, where a GPU allows more than the portable 8
+    const std::uint64_t blocks = std::uint64_t{cluster.x} * cluster.y * cluster.z;
+    if (blocks > 1 && capability() < 90)
+      return cudaErrorNotSupported;
+    if (cluster.x > most || cluster.y > most || cluster.z > most || blocks > most || cluster.x == 0 ||
+        cluster.y == 0 || cluster.z == 0 || grid.x % cluster.x != 0 || grid.y % cluster.y != 0 ||
+        grid.z % cluster.z != 0)
       return cudaErrorInvalidClusterSize;
     configuration.cluster = {cluster.x, cluster.y, cluster.z};
   }

@@ -42,8 +42,15 @@ std::optional<trace::MachineCode> machine_code(const Kernel& kernel) {
   return code ? std::optional(*code) : std::nullopt;
 }
 
+std::uint32_t static_shared_bytes(const Kernel& kernel) {
+  if (kernel.record->refusal == nullptr)
+    return kernel.record->static_shared_bytes;
+  const auto code = machine_code(kernel);
+  return code ? code->shared_bytes : 0;
+}
+
 std::size_t max_dynamic_shared(const Kernel& kernel) {
-  const int without_opt_in = device().shared_per_block - static_cast<int>(kernel.record->static_shared_bytes);
+  const int without_opt_in = device().shared_per_block - static_cast<int>(static_shared_bytes(kernel));
   return static_cast<std::size_t>(std::max({0, without_opt_in, kernel.max_dynamic_shared}));
 }
 
@@ -70,13 +77,13 @@ int blocks_per_sm(const Kernel& kernel, int block_size, std::size_t dynamic_shar
   const auto fitting =
       blocks_of_sm(resources(), {.threads = static_cast<std::uint64_t>(block_size),
                                  .registers_per_thread = code ? code->registers : 0,
-                                 .shared_bytes = kernel.record->static_shared_bytes + dynamic_shared_bytes});
+                                 .shared_bytes = static_shared_bytes(kernel) + dynamic_shared_bytes});
   return static_cast<int>(fitting.blocks);
 }
 
 std::size_t available_dynamic_shared(const Kernel& kernel, int blocks) {
   const DeviceDescription& gpu = device();
-  const int fixed = static_cast<int>(kernel.record->static_shared_bytes);
+  const int fixed = static_cast<int>(static_shared_bytes(kernel));
   const int share = gpu.shared_per_sm / blocks / gpu.shared_unit * gpu.shared_unit;
   return static_cast<std::size_t>(std::clamp(share - gpu.shared_reserved_per_block - fixed, 0,
                                              std::max(0, gpu.shared_per_block_optin - fixed)));

@@ -12,6 +12,8 @@ namespace warplens::cpu {
 
 /// Returns the bytes of dynamic shared memory that a launch of the kernel may request.
 std::size_t max_dynamic_shared(const Kernel& kernel);
+/// Returns the bytes of its own; of a kernel that is executed as machine code, as ptxas reports them.
+std::uint32_t static_shared_bytes(const Kernel& kernel);
 
 /// Returns NVIDIA's compiler's result for the kernel on this device; nothing if it is unknown.
 std::optional<trace::MachineCode> machine_code(const Kernel& kernel);

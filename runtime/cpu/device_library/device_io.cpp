@@ -57,7 +57,7 @@ template <class T> void append(std::string& out, const std::string& spec, T valu
 }
 
 /// Formats one conversion whose `*`s have been replaced by their values.
-void convert(std::string& out, std::string spec, PackedArguments& arguments) {
+void convert(std::string& out, std::string spec, PackedArguments& arguments, const TextAt& text_at) {
   const char type = spec.back();
   const bool wide = spec.find_first_of("ljzt") != spec.npos;
   switch (type) {
@@ -86,7 +86,10 @@ void convert(std::string& out, std::string spec, PackedArguments& arguments) {
     break;
   case 's': {
     const char* text = arguments.next<const char*>();
-    append(out, spec, text ? text : "(null)");
+    if (text && text_at)
+      append(out, spec, text_at(reinterpret_cast<std::uintptr_t>(text)).c_str());
+    else
+      append(out, spec, text ? text : "(null)");
     break;
   }
   case 'p': append(out, spec, arguments.next<const void*>()); break;
@@ -120,7 +123,7 @@ bool take_failed_assertion() {
   return assertion_failed.exchange(false);
 }
 
-std::string format_packed(const char* format, const char* packed, int& count) {
+std::string format_packed(const char* format, const char* packed, int& count, const TextAt& text_at) {
   PackedArguments arguments(packed);
   std::string out;
   std::string_view rest = format;
@@ -139,10 +142,18 @@ std::string format_packed(const char* format, const char* packed, int& count) {
     std::string filled;
     for (const char letter : spec)
       filled += letter == '*' ? std::to_string(arguments.next<int>()) : std::string(1, letter);
-    convert(out, std::move(filled), arguments);
+    convert(out, std::move(filled), arguments, text_at);
   }
   count = arguments.count();
   return out;
+}
+
+int print_packed(const char* format, const char* arguments, const TextAt& text_at) {
+  int count = 0;
+  const std::string text = format_packed(format, arguments, count, text_at);
+  const Holding the_stream;
+  std::fwrite(text.data(), 1, text.size(), stdout); // stdio locks the stream, so that texts do not mix
+  return count;
 }
 
 } // namespace warplens::cpu
@@ -150,13 +161,7 @@ std::string format_packed(const char* format, const char* packed, int& count) {
 using namespace warplens::cpu;
 
 int __warplens_cpu_vprintf(const char* format, const char* arguments) {
-  if (!format)
-    return -1;
-  int count = 0;
-  const std::string text = format_packed(format, arguments, count);
-  const Holding the_stream;
-  std::fwrite(text.data(), 1, text.size(), stdout); // stdio locks the stream, so that texts do not mix
-  return count;
+  return format ? print_packed(format, arguments) : -1;
 }
 
 void __warplens_cpu_assertfail(const char* message, const char* file, unsigned line, const char* function,

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <string>
 
 namespace warplens::cpu {
@@ -16,7 +18,11 @@ void fail_assertion(const char* message, const char* file, unsigned line, const 
 /// Returns the output of printf with `format` for arguments packed as CUDA packs them: one after the other,
 /// each aligned to its size, floats as doubles, smaller integers as ints. Sets `count` to the number of
 /// arguments used.
-std::string format_packed(const char* format, const char* arguments, int& count);
+/// Strings are read by `text_at`, where it is not empty.
+using TextAt = std::function<std::string(std::uint64_t address)>;
+std::string format_packed(const char* format, const char* arguments, int& count, const TextAt& text_at = {});
+/// Prints it in one piece; returns what printf of device code returns.
+int print_packed(const char* format, const char* arguments, const TextAt& text_at = {});
 
 } // namespace warplens::cpu
 

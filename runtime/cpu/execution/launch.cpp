@@ -13,6 +13,7 @@
 #include "runtime/host/trace_file.h"
 #include "support/display_name.h"
 #include "support/hash.h"
+#include "trace/machine_code.h"
 
 #include <algorithm>
 #include <array>
@@ -24,6 +25,7 @@
 #include <fmt/format.h>
 #include <mutex>
 #include <optional>
+#include <shared_mutex>
 #include <thread>
 
 namespace warplens::cpu {
@@ -110,9 +112,19 @@ private:
   std::jthread thread_; ///< last: it uses the above
 };
 
+bool is_lowered(const KernelRecord& kernel, const trace::Dim3& cluster) {
+  return kernel.refusal == nullptr && cluster.count() == 1;
+}
+
 GridResult run(const Grid& grid, const LaunchToExecute& launch, int capability, const Tracing* tracing) {
-  const bool is_lowered = launch.kernel.refusal == nullptr && launch.cluster.count() == 1;
-  return is_lowered ? run_grid(grid, tracing) : run_by_machine_code(grid, launch, capability, tracing);
+  // What is executed as machine code is written when it ends: no other launch may write meanwhile.
+  static std::shared_mutex launches;
+  if (is_lowered(launch.kernel, launch.cluster)) {
+    const std::shared_lock lock(launches);
+    return run_grid(grid, tracing);
+  }
+  const std::unique_lock lock(launches);
+  return run_by_machine_code(grid, launch, capability, tracing);
 }
 
 /// Runs a launch of which some blocks are recorded, in the channel, or counted. Without a channel `windows`
@@ -184,13 +196,17 @@ LaunchResult run_all_blocks(const KernelRecord& kernel, const trace::Dim3& grid_
                        .dynamic_shared_bytes = grid.dynamic_shared_bytes,
                        .machine_code = machine_code,
                        .window = features.window};
+  const bool lowered = is_lowered(kernel, features.cluster);
   for (const CheckName& check : check_names)
-    if (checks_wanted().has(check.check) && !Checks(kernel.checks).has(check.check))
+    if (checks_wanted().has(check.check) && !(lowered && Checks(kernel.checks).has(check.check)))
       end_program(demangled_name,
-                  fmt::format("it was built without --{0}; build it with --{0}, too", check.name));
-  if (kernel.refusal != nullptr) // its record has none
-    for (const trace::MachineCode& code : machine_code)
-      launch.static_shared_bytes = code.shared_bytes;
+                  lowered
+                      ? fmt::format("it was built without --{0}; build it with --{0}, too", check.name)
+                      : fmt::format("it is executed as machine code, which --{} does not check", check.name));
+  if (const trace::MachineCode* const code =
+          trace::machine_code_for(machine_code, features.capability, trace::registers_of_todays_threads);
+      kernel.refusal != nullptr && code != nullptr) // its record has none
+    launch.static_shared_bytes = code->shared_bytes;
   auto& recorder = runtime::Recorder::instance();
   ring::Channel* channel = recorder.begin_launch(launch, worker_threads());
   const bool is_last = channel && recorder.ends_when_traced(host_kernel_symbols());

@@ -1,26 +1,36 @@
 #include "runtime/cpu/execution/run_by_machine_code.h"
 
 #include "runtime/cpu/device_library/device_io.h"
+#include "runtime/cpu/execution/signals.h"
 #include "runtime/cpu/machine/readable_memory.h"
+#include "runtime/cpu/memory/memory.h"
 #include "trace/machine_code.h"
 
 #include <bit>
 #include <cstring>
 #include <fmt/format.h>
+#include <map>
+#include <new>
 #include <numeric>
 
 namespace warplens::cpu {
 namespace {
 
-/// Counts a block's accesses for its sink.
+/// Leads the accesses of blocks that run together to the sink of each.
 class CountedAccesses : public machine::Sink {
 public:
-  CountedAccesses(WarpAccessSink& sink, GridResult& result) : sink_(sink), result_(result) {}
+  explicit CountedAccesses(GridResult& result) : result_(result) {}
+  void add(std::uint64_t block, std::unique_ptr<WarpAccessSink> sink) { sinks_[block] = std::move(sink); }
+  bool is_empty() const { return sinks_.empty(); }
+
   void on_run(machine::WarpId, std::uint32_t, std::uint32_t, machine::Mask) override {}
   void on_access(machine::WarpId warp, const machine::Access& access) override {
-    if (access.is_constant || access.space == sass::Space::shared || access.space == sass::Space::local)
+    const auto sink = sinks_.find(warp.block);
+    if (sink == sinks_.end() || access.is_constant || access.space == sass::Space::shared ||
+        access.space == sass::Space::local)
       return;
-    result_.executed_accesses += unsigned(std::popcount(access.lanes));
+    if (sink->second->is_recorded())
+      result_.executed_accesses += unsigned(std::popcount(access.lanes));
     ring::Line line{.site = 0,
                     .active = access.lanes,
                     .bytes = access.bytes,
@@ -30,11 +40,11 @@ public:
                                                            : AccessKind::load),
                     .addresses = {}};
     std::ranges::copy(access.addresses, line.addresses);
-    sink_.unprobed_access(warp.warp, line);
+    sink->second->unprobed_access(warp.warp, line);
   }
 
 private:
-  WarpAccessSink& sink_;
+  std::map<std::uint64_t, std::unique_ptr<WarpAccessSink>> sinks_;
   GridResult& result_;
 };
 
@@ -48,14 +58,11 @@ void commit(machine::Memory& memory) {
 
 machine::Builtins builtins_of(machine::Memory& memory) {
   return {.vprintf =
-              [&memory](std::uint64_t format, std::span<const std::byte> arguments) {
-                std::string text;
-                for (char letter = 1; letter != 0;) {
-                  if (!memory.copy_from(format + text.size(), std::as_writable_bytes(std::span(&letter, 1))))
-                    return -1;
-                  text += letter;
-                }
-                return __warplens_cpu_vprintf(text.c_str(), reinterpret_cast<const char*>(arguments.data()));
+              [](std::uint64_t format, std::span<const std::byte> arguments,
+                 const machine::Builtins::TextAt& text_at) {
+                return format == 0 ? -1
+                                   : print_packed(text_at(format).c_str(),
+                                                  reinterpret_cast<const char*>(arguments.data()), text_at);
               },
           .malloc =
               [&memory](std::uint64_t bytes) {
@@ -64,7 +71,11 @@ machine::Builtins builtins_of(machine::Memory& memory) {
                   memory.add({address, bytes, reinterpret_cast<const std::byte*>(address)});
                 return std::uint64_t{address};
               },
-          .free = [](std::uint64_t address) { __warplens_cpu_free(reinterpret_cast<void*>(address)); },
+          .free =
+              [&memory](std::uint64_t address) {
+                commit(memory); // what follows may be another's
+                return address == 0 || DeviceMemory::instance().free(reinterpret_cast<void*>(address));
+              },
           .assert_fail =
               [](std::uint64_t message, std::uint64_t file, std::uint32_t line, std::uint64_t function) {
                 fail_assertion(reinterpret_cast<const char*>(message), reinterpret_cast<const char*>(file),
@@ -99,53 +110,56 @@ GridResult run_by_machine_code(const Grid& grid, const LaunchToExecute& launch, 
   if (!prepared)
     return failed(BlockStatus::failed, fmt::format("{}; and its machine code cannot be executed instead: {}",
                                                    refusal, prepared.error().message));
+  const machine::Dimensions& cluster = prepared->launch.cluster;
+  if (grid.grid.x % cluster.x != 0 || grid.grid.y % cluster.y != 0 || grid.grid.z % cluster.z != 0)
+    return failed(BlockStatus::failed,
+                  fmt::format("its grid is no multiple of its clusters of {} × {} × {} blocks", cluster.x,
+                              cluster.y, cluster.z));
   machine::Memory memory(readable_memory());
   prepared->launch.builtins = builtins_of(memory);
   prepared->launch.instruction_limit = ~std::uint64_t{0}; // a program may run as long as it likes
   GridResult result;
-  const auto run = [&](std::span<const std::uint64_t> blocks, WarpAccessSink* sink) {
-    std::optional<CountedAccesses> counted;
-    if (sink != nullptr)
-      counted.emplace(*sink, result);
-    const machine::Outcome outcome = machine::execute(*prepared->program, *prepared->kernel, prepared->launch,
-                                                      blocks, memory, counted ? &*counted : nullptr);
+  /// Executes blocks that may wait for each other; returns whether the launch goes on.
+  const auto run = [&](std::span<const std::uint64_t> blocks) {
+    CountedAccesses counted(result);
+    for (const std::uint64_t block : blocks)
+      if (auto sink = tracing != nullptr ? tracing->open_block(block) : nullptr)
+        counted.add(block, std::move(sink));
+    if (tracing != nullptr && tracing->only_these && counted.is_empty())
+      return false;
+    const machine::Outcome outcome =
+        machine::execute(*prepared->program, *prepared->kernel, prepared->launch, blocks, memory,
+                         counted.is_empty() ? nullptr : &counted);
     commit(memory);
-    switch (outcome.kind) {
-    case machine::Outcome::Kind::finished: return true;
-    case machine::Outcome::Kind::fault: result.status = BlockStatus::faulted; break;
-    case machine::Outcome::Kind::deadlock: result.status = BlockStatus::deadlocked; break;
-    default: result.status = BlockStatus::failed;
-    }
+    if (outcome.is_finished())
+      return true;
+    result.status = outcome.kind == machine::Outcome::Kind::fault      ? BlockStatus::faulted
+                    : outcome.kind == machine::Outcome::Kind::deadlock ? BlockStatus::deadlocked
+                                                                       : BlockStatus::failed;
     result.message =
         outcome.kind == machine::Outcome::Kind::refused
             ? fmt::format("{}; and its machine code cannot be executed instead: {}", refusal, outcome.reason)
             : fmt::format("block {}: {} (executed as machine code)", outcome.block, outcome.reason);
     return false;
   };
-  const std::uint64_t count = grid.grid.count();
-  if (grid.workspace != nullptr) {
-    prepared->launch.runs_blocks_together = true;
-    std::vector<std::uint64_t> blocks(count);
-    std::iota(blocks.begin(), blocks.end(), std::uint64_t{0});
-    std::vector<std::unique_ptr<WarpAccessSink>> sinks;
-    for (std::uint64_t block = 0; tracing != nullptr && block < count; ++block)
-      sinks.push_back(tracing->open_block(block));
-    run(blocks, nullptr);
-    return result;
-  }
-  const machine::Dimensions& cluster = prepared->launch.cluster;
-  const auto is_first_of_cluster = [&](std::uint64_t block) {
-    const trace::Dim3& all = grid.grid;
-    return block % all.x % cluster.x == 0 && block / all.x % all.y % cluster.y == 0 &&
-           block / all.x / all.y % cluster.z == 0;
-  };
-  for (std::uint64_t block = 0; block < count; ++block) {
-    const std::unique_ptr<WarpAccessSink> sink = tracing != nullptr ? tracing->open_block(block) : nullptr;
-    if (tracing != nullptr && tracing->only_these && sink == nullptr)
-      break;
-    // A cluster's blocks run together, with its first one.
-    if (is_first_of_cluster(block) && !run({&block, 1}, sink.get()))
-      break;
+  try {
+    const std::uint64_t count = grid.grid.count();
+    if (grid.workspace != nullptr) {
+      prepared->launch.runs_blocks_together = true;
+      std::vector<std::uint64_t> blocks(count);
+      std::iota(blocks.begin(), blocks.end(), std::uint64_t{0});
+      run(blocks);
+      return result;
+    }
+    for (std::uint64_t block = 0; block < count; ++block) {
+      if (interrupted())
+        return failed(BlockStatus::interrupted, "interrupted");
+      const std::vector<std::uint64_t> together = machine::cluster_of(prepared->launch, block);
+      if (together.front() == block && !run(together))
+        break;
+    }
+  } catch (const std::bad_alloc&) {
+    return failed(BlockStatus::no_memory, "there is too little memory to execute its machine code");
   }
   return result;
 }

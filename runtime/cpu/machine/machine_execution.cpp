@@ -217,9 +217,9 @@ private:
     DeviceHeap& heap = *executed.heap;
     machine::Launch launch = code.launch;
     launch.runs_blocks_together = blocks.size() > 1;
-    launch.builtins = {.vprintf = [](auto, auto) { return 0; }, // the program's own block prints
+    launch.builtins = {.vprintf = [](auto, auto, auto&) { return 0; }, // the program's own block prints
                        .malloc = [&](std::uint64_t bytes) { return heap.allocate(bytes); },
-                       .free = [](std::uint64_t) {},
+                       .free = [](std::uint64_t) { return true; },
                        .assert_fail = [](auto, auto, auto, auto) {}};
     BlockSinks sinks(blocks.first(recorded), state_.warps_per_block, [&] {
       return std::make_unique<ExecutionRecorder>(

@@ -27,10 +27,12 @@ std::vector<machine::Range> readable_memory() {
     // The kernel's own pages, [vvar] and [vsyscall], do not all let themselves be read.
     if (begin >= end || line.empty() || line.front() != 'r' || line.find("[v") != line.npos)
       continue;
-    if (!ranges.empty() && ranges.back().address + ranges.back().bytes == begin)
+    const bool is_writable = line.size() > 1 && line[1] == 'w';
+    if (!ranges.empty() && ranges.back().address + ranges.back().bytes == begin &&
+        ranges.back().is_writable == is_writable)
       ranges.back().bytes += end - begin;
     else
-      ranges.push_back({begin, end - begin, reinterpret_cast<const std::byte*>(begin)});
+      ranges.push_back({begin, end - begin, reinterpret_cast<const std::byte*>(begin), is_writable});
   }
   return ranges;
 }
