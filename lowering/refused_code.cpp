@@ -91,8 +91,9 @@ void empty_refused_kernels(Module& module, std::vector<Kernel>& kernels) {
   Function* const marks = module.getFunction(refusal_mark);
   if (!marks)
     return;
-  for (Kernel& kernel : kernels) {
+  for (Kernel& kernel : kernels)
     kernel.refusal = Reached(module).reason_in(*kernel.source);
+  for (const Kernel& kernel : kernels) {
     if (kernel.refusal.empty())
       continue;
     const auto linkage = kernel.source->getLinkage();
