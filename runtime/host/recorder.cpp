@@ -36,6 +36,7 @@ struct TracedLaunch {
   trace::Launch launch;
   ring::HostMemory local, shared; ///< empty if the caller placed the channel
   ring::Channel channel{};
+  bool end_is_written = false; ///< guarded by the file's turns
   std::optional<Snooper> snooper; ///< last: it uses the above
 };
 
@@ -107,6 +108,7 @@ struct Recorder::State {
   std::shared_ptr<TracedLaunch> prepare(trace::Launch& launch, const ChannelPlacement* placement) const;
   ring::Channel* begin_launch(trace::Launch& launch, const ChannelPlacement* placement, unsigned threads);
   void start_snooper(TracedLaunch& traced_launch, const std::string& kernel, unsigned threads);
+  void write_end(TracedLaunch& traced_launch, const trace::LaunchEnd& end);
 };
 
 Recorder::Recorder(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -286,6 +288,15 @@ void Recorder::State::start_snooper(TracedLaunch& traced_launch, const std::stri
   traced_launch.snooper.emplace(traced_launch.channel, std::move(sink), limits);
 }
 
+/// Writes the launch's end, unless another thread has: one may call exit() while another ends the launch.
+void Recorder::State::write_end(TracedLaunch& traced_launch, const trace::LaunchEnd& end) {
+  file.with_writer([&](trace::Writer& writer) -> Expected<void> {
+    if (std::exchange(traced_launch.end_is_written, true))
+      return {};
+    return writer.end_launch(end);
+  });
+}
+
 Expected<void> Recorder::register_sites(std::span<const SiteRecord> records) {
   return state_->sites.add(records);
 }
@@ -430,9 +441,11 @@ void Recorder::end_launch(const trace::LaunchEnd& end) {
   trace::LaunchEnd written = end;
   written.launch = ending->launch.id;
   written.complete = end.complete && ended == SnooperState::complete;
-  state_->file.with_writer([&](trace::Writer& writer) { return writer.end_launch(written); });
+  state_->write_end(*ending, written);
   state_->file.with_writer([](trace::Writer& writer) { return writer.flush(); });
   const std::scoped_lock lock(state_->mutex);
+  if (state_->active != ending) // another thread has abandoned it meanwhile
+    return;
   state_->launches.count(ending->launch, end.work, true);
   if (ended == SnooperState::stuck)
     state_->abandoned.push_back(std::move(state_->active));
@@ -448,9 +461,7 @@ void Recorder::abandon_launch() {
   state_->launches.count(state_->active->launch, {}, true);
   // A write that never returns holds the file.
   if (state_->active->snooper->abandon() != SnooperState::stuck)
-    state_->file.with_writer([&](trace::Writer& writer) {
-      return writer.end_launch({.launch = state_->active->launch.id, .complete = false});
-    });
+    state_->write_end(*state_->active, {.launch = state_->active->launch.id, .complete = false});
   state_->abandoned.push_back(std::move(state_->active));
   state_->active.reset();
 }
