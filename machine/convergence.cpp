@@ -10,10 +10,6 @@
 namespace warplens::machine {
 namespace {
 
-std::uint32_t first_lane(Mask lanes) {
-  return static_cast<std::uint32_t>(std::countr_zero(lanes));
-}
-
 /// Returns the lanes that a group waits for.
 Mask needed_by(const Warp& warp, const Waiting& group) {
   return group.what == Waiting::For::convergence_barrier

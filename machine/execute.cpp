@@ -16,10 +16,6 @@ namespace {
 using sass::Opcode;
 using sass::Operands;
 
-std::uint32_t first_lane(Mask lanes) {
-  return static_cast<std::uint32_t>(std::countr_zero(lanes));
-}
-
 /// Runs blocks that are resident together, until all are done or one of their warps has to stop.
 class Runner {
 public:
@@ -406,12 +402,10 @@ private:
     const auto word = [&](std::uint32_t number) -> std::uint32_t& {
       return registers[number * lane_count + lane];
     };
-    const bool has_registers = code_.zero_row >= 14;
     const auto pair = [&](std::uint32_t number) {
       return number + 1 < code_.zero_row ? std::uint64_t{word(number + 1)} << 32 | word(number) : 0;
     };
     const Builtins& builtins = options_.builtins;
-    static_cast<void>(has_registers);
     if (name == "vprintf" && builtins.vprintf)
       word(4) = static_cast<std::uint32_t>(
           builtins.vprintf(pair(4), bytes_at(warp, lane, pair(6)),

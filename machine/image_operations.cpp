@@ -12,10 +12,6 @@ namespace {
 using sass::ImageShape;
 using sass::TextureKind;
 
-std::uint32_t first_lane(Mask lanes) {
-  return static_cast<std::uint32_t>(std::countr_zero(lanes));
-}
-
 /// The inputs of an instruction, register by register: those of A, and then those of B.
 class Inputs {
 public:
@@ -177,9 +173,7 @@ void access_surface(Warp& warp, const Operation& o, Mask mask) {
     }
     if (stores)
       continue;
-    if (x.sign_extends)
-      value[0] = x.bytes == 1 ? static_cast<std::uint32_t>(static_cast<std::int8_t>(value[0]))
-                              : static_cast<std::uint32_t>(static_cast<std::int16_t>(value[0]));
+    value[0] = extended(x, value[0]);
     for (std::uint32_t word = 0; word < words; ++word)
       warp.destination(o)[word * lane_count + lane] = value[word];
   }

@@ -5,6 +5,7 @@
 #include "machine/execute.h"
 
 #include <array>
+#include <bit>
 #include <memory>
 #include <vector>
 
@@ -156,6 +157,18 @@ std::byte* shared_bytes_at(Warp& warp, std::uint64_t address, std::uint32_t byte
 
 /// Ends an access that is outside of memory or misaligned.
 void fault(Warp& warp, const Operation& operation, std::uint64_t address);
+
+inline std::uint32_t first_lane(Mask lanes) {
+  return static_cast<std::uint32_t>(std::countr_zero(lanes));
+}
+
+/// Returns a loaded value of 8 or 16 bits as one of 32, as the operation extends it.
+inline std::uint32_t extended(const sass::Operands& x, std::uint32_t value) {
+  if (!x.sign_extends)
+    return value;
+  return x.bytes == 1 ? static_cast<std::uint32_t>(static_cast<std::int8_t>(value))
+                      : static_cast<std::uint32_t>(static_cast<std::int16_t>(value));
+}
 
 /// Returns whether it accesses a texture or a surface.
 inline bool is_image(sass::Opcode opcode) {

@@ -22,10 +22,6 @@ using i32 = std::int32_t;
 using i64 = std::int64_t;
 using Addresses = std::array<u64, lane_count>;
 
-u32 lane_of(Mask lanes) {
-  return static_cast<u32>(std::countr_zero(lanes));
-}
-
 /// Writes a value to all lanes of a uniform register.
 void set_uniform(Warp& warp, const Operation& o, u32 value) {
   std::fill_n(warp.destination(o), lane_count, value);
@@ -93,14 +89,12 @@ void load(Warp& warp, const Operation& o, Mask mask) {
   u32* d = warp.destination(o);
   warp.set_predicate(o.out[0], all_lanes, mask);
   for (Mask left = mask; left != 0; left &= left - 1) {
-    const u32 lane = lane_of(left);
+    const u32 lane = first_lane(left);
     u32 words[4] = {};
     if (!access(warp, o.operands->space, addresses[lane], lane, reinterpret_cast<std::byte*>(words), bytes,
                 false))
       return fault(warp, o, addresses[lane]);
-    if (o.operands->sign_extends)
-      words[0] = bytes == 1 ? static_cast<u32>(static_cast<std::int8_t>(words[0]))
-                            : static_cast<u32>(static_cast<std::int16_t>(words[0]));
+    words[0] = extended(*o.operands, words[0]);
     for (u32 word = 0; word < (bytes + 3) / 4; ++word)
       d[word * lane_count + lane] = words[word];
   }
@@ -112,7 +106,7 @@ void store(Warp& warp, const Operation& o, Mask mask) {
   const u32 bytes = o.operands->bytes;
   const u32* from = warp.row(o.b);
   for (Mask left = mask; left != 0; left &= left - 1) {
-    const u32 lane = lane_of(left);
+    const u32 lane = first_lane(left);
     u32 words[4] = {};
     for (u32 word = 0; word < (bytes + 3) / 4; ++word)
       words[word] = from[word * lane_count + lane];
@@ -211,7 +205,7 @@ void atomic(Warp& warp, const Operation& o, Mask mask) {
   const u32 *value = warp.row(o.b), *swap = warp.row(o.c);
   Mask done = mask, swapped = 0;
   for (Mask left = mask; left != 0; left &= left - 1) {
-    const u32 lane = lane_of(left);
+    const u32 lane = first_lane(left);
     u64 space_address = addresses[lane];
     // A generic operation is not done on shared memory: the predicate says so, and the code has another path.
     if (x.space == Space::generic && resolve(x.space, space_address) != Space::global) {
@@ -256,7 +250,7 @@ void vector_atomic(Warp& warp, const Operation& o, Mask mask) {
   u32* d = warp.destination(o);
   const u32 words = u32{x.bytes} / 4;
   for (Mask left = mask; left != 0; left &= left - 1) {
-    const u32 lane = lane_of(left);
+    const u32 lane = first_lane(left);
     u32 old[4] = {}, result[4] = {};
     if (!access(warp, x.space, addresses[lane], lane, reinterpret_cast<std::byte*>(old), x.bytes, false))
       return fault(warp, o, addresses[lane]);
@@ -316,11 +310,11 @@ void load_constant(Warp& warp, const Operation& o, Mask mask) {
       std::fill_n(results[word], lane_count, read_lane(0, word));
     else
       for (Mask left = mask; left != 0; left &= left - 1)
-        results[word][lane_of(left)] = read_lane(lane_of(left), word);
+        results[word][first_lane(left)] = read_lane(first_lane(left), word);
   const Mask written = x.destination_uniform ? all_lanes : mask;
   for (u32 word = 0; word < words; ++word)
     for (Mask left = written; left != 0; left &= left - 1)
-      d[word * lane_count + lane_of(left)] = results[word][lane_of(left)];
+      d[word * lane_count + first_lane(left)] = results[word][first_lane(left)];
 }
 
 /// LDSM: lane l of the k-th group of eight gives the address of row l of the k-th matrix of 8 × 8 halves.
@@ -339,7 +333,7 @@ void load_matrices(Warp& warp, const Operation& o, Mask mask) {
       std::memcpy(halves[row], at, 16);
     }
     for (Mask left = mask; left != 0; left &= left - 1) {
-      const u32 lane = lane_of(left), row = lane / 4, column = 2 * (lane % 4);
+      const u32 lane = first_lane(left), row = lane / 4, column = 2 * (lane % 4);
       const u32 first = o.operands->function != 0 ? halves[column][row] : halves[row][column];
       const u32 second = o.operands->function != 0 ? halves[column + 1][row] : halves[row][column + 1];
       d[matrix * lane_count + lane] = first | second << 16;
@@ -379,7 +373,7 @@ void transpose(Warp& warp, const Operation& o, Mask mask) {
   };
   u32* d = warp.destination(o);
   for (Mask left = mask; left != 0; left &= left - 1) {
-    const u32 lane = lane_of(left), row = lane / 4, column = 2 * (lane % 4);
+    const u32 lane = first_lane(left), row = lane / 4, column = 2 * (lane % 4);
     d[lane] = element(column, row) | element(column + 1, row) << 16;
   }
 }
@@ -390,7 +384,7 @@ void copy_to_shared(Warp& warp, const Operation& o, Mask mask) {
   const u32 *from = warp.row(o.a), *to = warp.row(o.c);
   const Mask copies = warp.predicate_in(o, 0);
   for (Mask left = mask; left != 0; left &= left - 1) {
-    const u32 lane = lane_of(left);
+    const u32 lane = first_lane(left);
     const u64 address = (u64{from[lane_count + lane]} << 32 | from[lane]) + static_cast<u64>(o.offset);
     const u64 shared = u32(to[lane] + static_cast<u32>(x.second_offset));
     std::byte bytes[16] = {};
@@ -441,7 +435,7 @@ void arrive(Warp& warp, const Operation& o, Mask mask) {
   compute_addresses(warp, o, addresses);
   const u32* b = warp.row(o.b);
   for (Mask left = mask; left != 0; left &= left - 1) {
-    const u32 lane = lane_of(left);
+    const u32 lane = first_lane(left);
     u64 word = 0;
     if (!access(warp, Space::shared, addresses[lane], lane, reinterpret_cast<std::byte*>(&word), 8, false))
       return fault(warp, o, addresses[lane]);
@@ -489,7 +483,7 @@ void check_phase(Warp& warp, const Operation& o, Mask mask) {
   const u32* b = warp.row(o.b);
   Mask is_over = 0;
   for (Mask left = mask; left != 0; left &= left - 1) {
-    const u32 lane = lane_of(left);
+    const u32 lane = first_lane(left);
     u64 word = 0;
     if (!access(warp, Space::shared, addresses[lane], lane, reinterpret_cast<std::byte*>(&word), 8, false))
       return fault(warp, o, addresses[lane]);
@@ -499,6 +493,17 @@ void check_phase(Warp& warp, const Operation& o, Mask mask) {
 }
 
 /// Copies bytes between global and shared memory at once, and completes them at a barrier.
+/// Completes bytes of a transaction at a barrier in shared memory.
+void complete_bytes(Warp& warp, const Operation& o, u32 barrier_at, u32 bytes) {
+  std::byte* const at = shared_bytes_at(warp, barrier_at, 8);
+  if (!at)
+    return fault(warp, o, barrier_at);
+  SharedBarrier barrier{};
+  std::memcpy(&barrier.word, at, 8);
+  barrier.arrive(0, 0 - u64{bytes});
+  std::memcpy(at, &barrier.word, 8);
+}
+
 void copy_in_bulk(Warp& warp, const Operation& o, Mask) {
   const bool to_shared = o.operands->function != 0;
   const u32 *a = warp.row(o.a), *b = warp.row(o.b);
@@ -517,34 +522,23 @@ void copy_in_bulk(Warp& warp, const Operation& o, Mask) {
     if (!copied)
       return fault(warp, o, global + done);
   }
-  if (!to_shared)
-    return;
-  std::byte* at = shared_bytes_at(warp, b[lane_count], 8);
-  if (!at)
-    return fault(warp, o, b[lane_count]);
-  SharedBarrier barrier{};
-  std::memcpy(&barrier.word, at, 8);
-  barrier.arrive(0, 0 - u64{bytes});
-  std::memcpy(at, &barrier.word, 8);
+  if (to_shared)
+    complete_bytes(warp, o, b[lane_count], bytes);
 }
 
 /// Stores to shared memory of the cluster, and completes the bytes at a barrier there.
 void store_asynchronously(Warp& warp, const Operation& o, Mask mask) {
   const u32 *addresses = warp.row(o.a), *from = warp.row(o.b), bytes = o.operands->bytes;
   for (Mask left = mask; left != 0; left &= left - 1) {
-    const u32 lane = lane_of(left), address = addresses[lane], barrier_at = addresses[lane_count + lane];
+    const u32 lane = first_lane(left), address = addresses[lane];
     std::byte* const to = shared_bytes_at(warp, address, bytes);
     if (!to)
       return fault(warp, o, address);
     for (u32 word = 0; word < bytes / 4; ++word)
       std::memcpy(to + 4 * word, &from[word * lane_count + lane], 4);
-    std::byte* const at = shared_bytes_at(warp, barrier_at, 8);
-    if (!at)
-      return fault(warp, o, barrier_at);
-    SharedBarrier barrier{};
-    std::memcpy(&barrier.word, at, 8);
-    barrier.arrive(0, 0 - u64{bytes});
-    std::memcpy(at, &barrier.word, 8);
+    complete_bytes(warp, o, addresses[lane_count + lane], bytes);
+    if (warp.is_stopped)
+      return;
   }
 }
 
@@ -559,7 +553,7 @@ void vote(Warp& warp, const Operation& o, Mask mask) {
   const Mask written = o.operands->destination_uniform ? all_lanes : mask;
   u32* d = warp.destination(o);
   for (Mask left = written; left != 0; left &= left - 1)
-    d[lane_of(left)] = votes;
+    d[first_lane(left)] = votes;
   warp.set_predicate(o.out[0], result ? all_lanes : 0, written);
 }
 
@@ -613,10 +607,10 @@ void match(Warp& warp, const Operation& o, Mask mask) {
   u32* d = warp.destination(o);
   Mask all = 0;
   for (Mask left = mask; left != 0; left &= left - 1) {
-    const u32 lane = lane_of(left);
+    const u32 lane = first_lane(left);
     Mask equal = 0;
     for (Mask others = mask; others != 0; others &= others - 1)
-      equal |= u32{values[lane_of(others)] == values[lane]} << lane_of(others);
+      equal |= u32{values[first_lane(others)] == values[lane]} << first_lane(others);
     if (o.operands->function != 0)
       d[lane] = equal;
     else {
@@ -629,9 +623,9 @@ void match(Warp& warp, const Operation& o, Mask mask) {
 
 void reduce(Warp& warp, const Operation& o, Mask mask) {
   const u32* a = warp.row(o.a);
-  u32 result = a[lane_of(mask)];
+  u32 result = a[first_lane(mask)];
   for (Mask left = mask & (mask - 1); left != 0; left &= left - 1) {
-    const u32 value = a[lane_of(left)];
+    const u32 value = a[first_lane(left)];
     const bool less =
         o.operands->is_signed ? static_cast<i32>(value) < static_cast<i32>(result) : value < result;
     switch (o.operands->function) {
@@ -647,18 +641,18 @@ void reduce(Warp& warp, const Operation& o, Mask mask) {
 }
 
 void elect(Warp& warp, const Operation& o, Mask mask) {
-  set_uniform(warp, o, lane_of(mask));
-  warp.set_predicate(o.out[0], Mask{1} << lane_of(mask), mask);
+  set_uniform(warp, o, first_lane(mask));
+  warp.set_predicate(o.out[0], Mask{1} << first_lane(mask), mask);
 }
 
 /// R2UR: the first lane's value; the predicate says which lanes have another one, so that a loop can go on
 /// with them. With .OR it keeps those that it has.
 void to_uniform(Warp& warp, const Operation& o, Mask mask) {
   const u32* a = warp.row(o.a);
-  const u32 value = a[lane_of(mask)];
+  const u32 value = a[first_lane(mask)];
   Mask others = o.operands->function != 0 ? warp.predicates[o.out[0]] : 0;
   for (Mask left = mask; left != 0; left &= left - 1)
-    others |= static_cast<u32>(a[lane_of(left)] != value) << lane_of(left);
+    others |= static_cast<u32>(a[first_lane(left)] != value) << first_lane(left);
   set_uniform(warp, o, value);
   warp.set_predicate(o.out[0], others, mask);
 }
@@ -668,7 +662,7 @@ void swizzled_add(Warp& warp, const Operation& o, Mask mask) {
   const u32 *a = warp.row(o.a), *c = warp.row(o.c);
   u32* d = warp.destination(o);
   for (Mask left = mask; left != 0; left &= left - 1) {
-    const u32 lane = lane_of(left), function = u32{o.operands->lut} >> (2 * (lane % 4)) & 3;
+    const u32 lane = first_lane(left), function = u32{o.operands->lut} >> (2 * (lane % 4)) & 3;
     float x = as_float(a[lane]), y = as_float(c[lane]);
     if (o.operands->ftz) {
       x = flush(x);
@@ -729,10 +723,10 @@ void read_special(Warp& warp, const Operation& o, Mask mask) {
   u32* d = warp.destination(o);
   bool is_known = true;
   if (o.operands->destination_uniform)
-    set_uniform(warp, o, special_register(warp, number, lane_of(mask), is_known));
+    set_uniform(warp, o, special_register(warp, number, first_lane(mask), is_known));
   else
     for (Mask left = mask; left != 0; left &= left - 1)
-      d[lane_of(left)] = special_register(warp, number, lane_of(left), is_known);
+      d[first_lane(left)] = special_register(warp, number, first_lane(left), is_known);
   if (!is_known)
     warp.stop(Outcome::Kind::refused, fmt::format("special register {:#x} is not known", number));
 }
@@ -749,16 +743,16 @@ void read_counter(Warp& warp, const Operation& o, Mask mask) {
   const Mask written = o.operands->destination_uniform ? all_lanes : mask;
   u32* d = warp.destination(o);
   for (Mask left = written; left != 0; left &= left - 1) {
-    d[lane_of(left)] = static_cast<u32>(value);
+    d[first_lane(left)] = static_cast<u32>(value);
     if (o.operands->wide)
-      d[lane_count + lane_of(left)] = static_cast<u32>(value >> 32);
+      d[lane_count + first_lane(left)] = static_cast<u32>(value >> 32);
   }
 }
 
 void read_barrier_result(Warp& warp, const Operation& o, Mask mask) {
   u32* d = warp.destination(o);
   for (Mask left = mask; left != 0; left &= left - 1)
-    d[lane_of(left)] = warp.barrier_result;
+    d[first_lane(left)] = warp.barrier_result;
   warp.set_predicate(o.out[0], warp.barrier_result != 0 ? all_lanes : 0, mask);
 }
 
@@ -776,6 +770,14 @@ void read_accumulator(const Operands& x, const u32* from, u32 lane, double (&c)[
         x.float_result ? double{as_float(from[element * lane_count + lane])}
                        : double{half_to_float(static_cast<std::uint16_t>(
                              from[element / 2 * lane_count + lane] >> (16 * (element % 2))))};
+}
+
+template <std::size_t most>
+void add_products(const double (&a)[16][most], const double (&b)[most][8], u32 depth, double (&c)[16][8]) {
+  for (u32 row = 0; row < 16; ++row)
+    for (u32 k = 0; k < depth; ++k)
+      for (u32 column = 0; column < 8; ++column)
+        c[row][column] += a[row][k] * b[k][column];
 }
 
 void write_accumulator(Warp& warp, const Operation& o, const double (&c)[16][8]) {
@@ -821,10 +823,7 @@ void multiply_halves(Warp& warp, const Operation& o, Mask) {
     }
     read_accumulator(x, from_c, lane, c);
   }
-  for (u32 row = 0; row < 16; ++row)
-    for (u32 k = 0; k < depth; ++k)
-      for (u32 column = 0; column < 8; ++column)
-        c[row][column] += a[row][k] * b[k][column];
+  add_products(a, b, depth, c);
   write_accumulator(warp, o, c);
 }
 
@@ -858,10 +857,7 @@ void multiply_bytes(Warp& warp, const Operation& o, Mask) {
             float_of_byte(from_b[word * lane_count + lane] >> (8 * byte), x.source_type != 0);
     read_accumulator(x, from_c, lane, c);
   }
-  for (u32 row = 0; row < 16; ++row)
-    for (u32 k = 0; k < depth; ++k)
-      for (u32 column = 0; column < 8; ++column)
-        c[row][column] += a[row][k] * b[k][column];
+  add_products(a, b, depth, c);
   write_accumulator(warp, o, c);
 }
 
@@ -948,7 +944,7 @@ void by_lane(Warp& warp, const Operation& o, Mask mask) {
   u64 results[lane_count];
   Mask out[2] = {0, 0};
   for (Mask left = mask; left != 0; left &= left - 1) {
-    const u32 lane = lane_of(left);
+    const u32 lane = first_lane(left);
     Lane values;
     values.a = word_pair(a, lane, words(x.a));
     values.b = word_pair(b, lane, words(x.b));
@@ -971,9 +967,9 @@ void by_lane(Warp& warp, const Operation& o, Mask mask) {
   u32* d = warp.destination(o);
   if (x.destination_words != 0)
     for (Mask left = mask; left != 0; left &= left - 1) {
-      d[lane_of(left)] = static_cast<u32>(results[lane_of(left)]);
+      d[first_lane(left)] = static_cast<u32>(results[first_lane(left)]);
       if (x.destination_words == 2)
-        d[lane_count + lane_of(left)] = static_cast<u32>(results[lane_of(left)] >> 32);
+        d[lane_count + first_lane(left)] = static_cast<u32>(results[first_lane(left)] >> 32);
     }
   warp.set_predicate(o.out[0], out[0], mask);
   warp.set_predicate(o.out[1], out[1], mask);

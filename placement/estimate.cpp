@@ -85,9 +85,8 @@ double constant_misses(const LaunchCounts& counts, const KernelResult& result) {
 }
 
 /// Returns the warps of the snapshot, with those that access nothing.
-double warps_of(const KernelResult& result) {
-  const std::uint64_t of_block = (result.block.count() + warp_lanes - 1) / warp_lanes;
-  return std::max(1.0, double(result.snapshot.blocks * of_block));
+double warps_of_snapshot(const KernelResult& result) {
+  return std::max(1.0, double(result.snapshot.blocks * warps_of(result.block.count())));
 }
 
 double instructions_of(const KernelResult& result, InstructionKind kind) {
@@ -106,9 +105,8 @@ double local_misses(const KernelResult& result) {
 /// Returns the launch's work but for its instructions.
 WarpWorkload workload_of(const LaunchCounts& counts, const KernelResult& result, const Machine& machine) {
   WarpWorkload work;
-  const double warps = warps_of(result);
-  const std::uint64_t of_block = (result.block.count() + warp_lanes - 1) / warp_lanes;
-  work.warps = double(result.grid.count() * of_block);
+  const double warps = warps_of_snapshot(result);
+  work.warps = double(result.grid.count() * warps_of(result.block.count()));
   work.resident_warps =
       std::min<double>(std::max(1u, result.occupancy.warps_per_sm), std::max(1.0, work.warps / machine.sms));
   work.requests = counts.requests() / warps;
@@ -228,7 +226,7 @@ Expected<PaperModel> PaperModel::of(const trace::AccessSource& trace, const trac
   TRY_LET(groups, IndexGroups::find(trace, launch, result.snapshot.blocks, arrays, of_code.wide_sites));
   TRY_LET(counts, count(trace, launch, result.snapshot.blocks, gpu, options.reading));
   model.groups_ = std::move(*groups);
-  const double warps = warps_of(result), warps_of_code = warps_of(code);
+  const double warps = warps_of_snapshot(result), warps_of_code = warps_of_snapshot(code);
   // Without machine code only the accesses are known, and what computes their addresses; nor is more known
   // where the way that was inferred through the code goes round a loop without accesses almost without end.
   const double requests = counts->requests() / warps;
@@ -257,7 +255,7 @@ Expected<PaperEstimate> PaperModel::estimate(const trace::AccessSource& source, 
   const Reading reading = options_.reading;
   const bool is_literal = reading == Reading::literal;
   TRY_LET(counts, count(source, launch, result.snapshot.blocks, gpu_, reading));
-  const double warps = warps_of(result);
+  const double warps = warps_of_snapshot(result);
   const Machine machine = machine_of(gpu_, result);
   WarpWorkload work = workload_of(*counts, result, machine);
   work.instruction_parallelism = instruction_parallelism_;
@@ -310,7 +308,7 @@ Expected<PaperEstimate> PaperModel::estimate(const trace::AccessSource& source, 
 }
 
 double porple_estimate(const LaunchCounts& counts, const KernelResult& result, const model::Gpu& gpu) {
-  const double warps = warps_of(result);
+  const double warps = warps_of_snapshot(result);
   const auto rate = [](const std::optional<Statistic>& hits) { return hits ? hits->mean : 0.0; };
   const double l1 = rate(result.totals.l1_read_hit_rate), l2 = rate(result.totals.l2_read_hit_rate);
   const double memory = gpu.cycles(gpu.dram.latency_ns);

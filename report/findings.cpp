@@ -434,8 +434,8 @@ Finding on_spills(const KernelResult& kernel) {
 
 /// Returns the part of a site's cost that the finding is about.
 double part_of(const Finding& finding, const SiteResult& site) {
-  // What is a fact about the program's data as much as a fault is worth half of what it costs, and one that
-  // only says where bytes come from next to nothing.
+  // A finding that may be a fact about the program's data as well as a fault is worth half of its cost, and
+  // one that only says where bytes come from next to nothing.
   constexpr double arguable = 0.5, mere_fact = 0.05;
   const double sectors = site.sectors_per_request.value_or(0);
   const double needed = needed_sectors_per_request(site).value_or(sectors);

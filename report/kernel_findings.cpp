@@ -119,12 +119,12 @@ std::optional<Finding> on_tail(const KernelResult& kernel, const std::optional<H
 }
 
 std::uint32_t warps_of_block(const KernelResult& kernel) {
-  return std::uint32_t((kernel.block.count() + warp_lanes - 1) / warp_lanes);
+  return std::uint32_t(warps_of(kernel.block.count()));
 }
 
 /// Returns the warps of an SM if blocks had these needs.
 std::uint64_t warps_with(const KernelResult& kernel, const BlockNeeds& needs) {
-  return blocks_of_sm(kernel.machine->sm, needs).blocks * ((needs.threads + warp_lanes - 1) / warp_lanes);
+  return blocks_of_sm(kernel.machine->sm, needs).blocks * (warps_of(needs.threads));
 }
 
 /// Returns the largest value up to `most`, in steps, with which an SM has at least `wanted` warps.

@@ -78,7 +78,8 @@ std::optional<Headroom> headroom_of(const KernelResult& kernel) {
   headroom.dram_read_bytes = kernel.totals.dram_read_bytes.value_or(0) * headroom.scale;
   const double written = kernel.totals.dram_write_bytes.value_or(0);
   const double before = std::min(written, kernel.totals.dram_write_bytes_before.value_or(0));
-  // What others, or earlier blocks, had left in the L2 is written once, however many blocks there are.
+  // The bytes that others, or earlier blocks, had left in the L2 are written once, however many blocks there
+  // are.
   headroom.dram_write_bytes_before = before;
   headroom.dram_write_bytes = (written - before) * headroom.scale + before;
   headroom.dram_bytes_per_ns = (headroom.dram_read_bytes + headroom.dram_write_bytes) / ns;

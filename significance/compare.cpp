@@ -35,7 +35,7 @@ number_resources(const std::vector<std::string>& resources) {
   return {names, group_of};
 }
 
-/// What the faster one does more of, and less of, in each run, on a common scale; and the groups of counters.
+/// The counters of which the faster one has more, and less, in each run, on a common scale; and their groups.
 struct Sides {
   MatrixXd more, less; ///< runs × counters
   std::vector<Index> group_of;
@@ -92,8 +92,8 @@ double null_of(const Sides& sides, const VectorXd& gain, const EnsembleName& nam
 std::vector<Interval> intervals_of(const Sides& sides, const VectorXd& gain, const EnsembleName& name,
                                    const ExplainOptions& options) {
   MatrixXd bars(sides.groups, static_cast<Index>(resamples));
-  std::vector<std::uint8_t> is_usable(
-      resamples); // not where all drawn runs gain the same: there is nothing to explain
+  // Where all drawn runs gain the same, there is nothing to explain.
+  std::vector<std::uint8_t> is_usable(resamples);
   tbb::parallel_for(std::size_t{0}, resamples, [&](std::size_t resample) {
     const EnsembleName trial = resample_of(name, resample);
     const std::vector<Index> runs = resampled(gain.size(), trial);

@@ -23,7 +23,7 @@ struct ColumnSums {
   double picked = 0; ///< draws in which the coefficient is not 0
 };
 
-/// By column, ascending: most columns are never chosen.
+/// The sums of the columns that a draw chose, by ascending column: most are never chosen.
 using Sums = std::map<Index, ColumnSums>;
 
 Sums draw_block(const SelectionTree& tree, const EnsembleName& name, std::size_t first, std::size_t last) {

@@ -66,7 +66,7 @@ std::optional<double> utilisation_of(const KernelResult& kernel) {
   if (!kernel.warps || kernel.occupancy.sms == 0 || kernel.occupancy.blocks_per_sm == 0)
     return std::nullopt;
   const double blocks = std::ceil(static_cast<double>(kernel.grid.count()) / kernel.occupancy.sms);
-  const double warps_per_block = std::ceil(static_cast<double>(kernel.block.count()) / 32);
+  const auto warps_per_block = static_cast<double>(warps_of(kernel.block.count()));
   const double most = std::min<double>(blocks, kernel.occupancy.blocks_per_sm) * warps_per_block;
   return std::min(kernel.warps->resident / most, 1.0);
 }

@@ -70,7 +70,7 @@ std::string addresses_of(const WarpAccess& access) {
 class Instructions {
 public:
   Instructions(const std::vector<Site>& sites, const Launch& launch)
-      : sites_(sites), warps_((launch.block.count() + warp_lanes - 1) / warp_lanes) {
+      : sites_(sites), warps_(warplens::warps_of(launch.block.count())) {
     for (std::uint32_t i = 0; i < sites.size(); ++i)
       numbers_.emplace(sites[i].id, i);
   }

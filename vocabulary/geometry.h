@@ -6,6 +6,10 @@
 namespace warplens {
 
 inline constexpr std::uint32_t warp_lanes = 32;
+/// Returns the number of warps of a block with this many threads; the last may be a part of one.
+constexpr std::uint64_t warps_of(std::uint64_t threads) {
+  return (threads + warp_lanes - 1) / warp_lanes;
+}
 inline constexpr std::uint32_t sector_bytes = 32;
 inline constexpr std::uint32_t line_bytes = 128;
 inline constexpr std::uint32_t sectors_per_line = line_bytes / sector_bytes;

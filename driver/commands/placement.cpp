@@ -48,12 +48,10 @@ model::Options model_options_of(const PlacementOptions& options) {
   return model;
 }
 
-/// A launch takes from a nanosecond to a thousand seconds.
 std::string check_nanoseconds(std::string& text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool is_time =
-      error == std::errc() && end == text.data() + text.size() && value >= 1 && value <= 1e12;
+  const bool is_time = error == std::errc() && end == text.data() + text.size() && is_time_of_launch(value);
   return is_time ? std::string() : fmt::format("{} is not a time from 1 to 1e12 ns", text);
 }
 

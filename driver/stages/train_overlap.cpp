@@ -19,7 +19,7 @@ Expected<Measured> row_of(const CsvTable& table, std::size_t row, const std::fil
   Measured measured{folder / table.cell(row, "trace"), table.cell(row, "kernel"), table.cell(row, "gpu"),
                     table.cell(row, "moves"), 0};
   TRY_LET(nanoseconds, table.number(row, "nanoseconds"));
-  if (!*nanoseconds || !(**nanoseconds >= 1 && **nanoseconds <= 1e12))
+  if (!*nanoseconds || !is_time_of_launch(**nanoseconds))
     return fail("{}: nanoseconds must be a time from 1 to 1e12 ns", table.place(row));
   measured.nanoseconds = **nanoseconds;
   return measured;

@@ -162,8 +162,14 @@ private:
 #endif
 };
 
-/// Makes the way older than all that are not older than `age`, the age of the oldest that it may have.
-template <unsigned ways> void make_oldest(Ages<ways>& ages, unsigned way, unsigned age) {
+/// Makes the way the oldest of those that hold a line; `last` is the highest age that a set's way can have.
+/// The ways that hold none are older than all others, and those that the set does not have hold none either.
+template <unsigned ways, class IsUnused>
+void make_oldest(Ages<ways>& ages, unsigned way, unsigned last, IsUnused is_unused) {
+  unsigned unused = 0;
+  for (unsigned other = 0; other < ways; ++other)
+    unused += is_unused(other);
+  const unsigned age = last - (unused - (ways - 1 - last));
   const unsigned before = ages.of_way[way];
   for (std::uint8_t& other : ages.of_way)
     if (other > before && other <= age)

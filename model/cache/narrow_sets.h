@@ -80,14 +80,9 @@ public:
   void make_oldest(std::uint32_t number, std::uint32_t line) const {
     Set& set = at(number);
     const WayBits<way_capacity> found = find<PlainInstructions>(set, line);
-    if (!found.any())
-      return;
-    const unsigned last = ways_.last_age(number);
-    unsigned unused = 0; // they are the oldest
-    for (unsigned other = 0; other < way_capacity; ++other)
-      unused += set.lines[other] == no_line;
-    unused -= way_capacity - 1 - last; // those that the set does not have
-    model::make_oldest(set.ages, found.first(), last - unused);
+    if (found.any())
+      model::make_oldest(set.ages, found.first(), ways_.last_age(number),
+                         [&](unsigned other) { return set.lines[other] == no_line; });
   }
 
   void prefetch(std::uint32_t number) const {

@@ -58,14 +58,9 @@ public:
   void make_oldest(std::uint32_t number, std::uint32_t line) const {
     Set& set = at(number);
     const WayBits<way_capacity> found = find<PlainInstructions>(set, line);
-    if (!found.any())
-      return;
-    const unsigned last = last_age_;
-    unsigned unused = 0; // they are the oldest
-    for (unsigned other = 0; other < way_capacity; ++other)
-      unused += set.entries[other].line == no_line;
-    unused -= way_capacity - 1 - last; // those that the set does not have
-    model::make_oldest(set.ages, found.first(), last - unused);
+    if (found.any())
+      model::make_oldest(set.ages, found.first(), last_age_,
+                         [&](unsigned other) { return set.entries[other].line == no_line; });
   }
 
   void prefetch(std::uint32_t number) const {

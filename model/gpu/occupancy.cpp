@@ -30,7 +30,7 @@ SmShare sm_resources(const Gpu& gpu) {
 
 SmShare block_resources(const Gpu& gpu, const trace::Launch& launch) {
   const auto compiled = compiled_for(gpu, launch);
-  const auto warps = std::uint32_t((launch.block.count() + warp_lanes - 1) / warp_lanes);
+  const auto warps = std::uint32_t(warps_of(launch.block.count()));
   const std::uint32_t of_warp =
       round_up((compiled ? compiled->registers : 0) * warp_lanes, gpu.registers.allocation_unit);
   const std::uint32_t shared = launch.static_shared_bytes + launch.dynamic_shared_bytes;
@@ -69,8 +69,7 @@ Expected<Occupancy> occupancy(const Gpu& gpu, const trace::Launch& launch) {
 
   Occupancy result;
   result.blocks_per_sm = fitting.blocks;
-  result.warps_per_sm =
-      static_cast<std::uint32_t>(fitting.blocks * ((block.count() + warp_lanes - 1) / warp_lanes));
+  result.warps_per_sm = static_cast<std::uint32_t>(fitting.blocks * (warps_of(block.count())));
   result.limited_by = name_of(fitting.limited_by);
   const std::uint64_t needed = shared == 0 ? 0 : fitting.blocks * fitting.shared_bytes_of_block;
   const auto carveout =

@@ -46,7 +46,7 @@ bool are_alike(const Access& a, const Access& b) {
 /// Returns the blocks' groups of warps, or why there are none.
 Expected<std::vector<Group>> groups_of(const Snapshot& snapshot, const trace::Launch& launch,
                                        const trace::Coarsening& coarsening) {
-  const auto warps = std::uint32_t((launch.block.count() + warp_lanes - 1) / warp_lanes);
+  const auto warps = std::uint32_t(warps_of(launch.block.count()));
   if (launch.block.count() % (std::uint64_t{warp_lanes} * coarsening.threads) != 0)
     return fail("a block of {} threads has no {} x 32", launch.block.count(), coarsening.threads);
   std::vector<Group> groups;

@@ -117,6 +117,13 @@ bool ExecutedSites::accepts(std::uint32_t site, Memory memory) const {
   }
 }
 
+/// Adds the sites at a place that access such memory.
+void ExecutedSites::add_sites_at(const Place& place, Memory memory, std::vector<std::uint32_t>& found) const {
+  if (const auto here = at_.find(place); here != at_.end())
+    std::ranges::copy_if(here->second, std::back_inserter(found),
+                         [&](std::uint32_t site) { return accepts(site, memory); });
+}
+
 /// Returns the sites at the instruction's place, from the innermost function outwards.
 std::vector<std::uint32_t> ExecutedSites::candidates_at(std::uint32_t instruction, Use use,
                                                         Memory memory) const {
@@ -124,10 +131,7 @@ std::vector<std::uint32_t> ExecutedSites::candidates_at(std::uint32_t instructio
   for (std::uint32_t at = code_.kernel.instructions[instruction].position; at != sass::none && found.empty();
        at = table_.positions[at].inlined_at) {
     const sass::Position& position = table_.positions[at];
-    if (const auto here = at_.find({use, file_name(table_.files[position.file]), position.line});
-        here != at_.end())
-      std::ranges::copy_if(here->second, std::back_inserter(found),
-                           [&](std::uint32_t site) { return accepts(site, memory); });
+    add_sites_at({use, file_name(table_.files[position.file]), position.line}, memory, found);
   }
   return found;
 }
@@ -143,9 +147,7 @@ std::vector<std::uint32_t> ExecutedSites::candidates_near(std::uint32_t instruct
     const std::string file = file_name(table_.files[position.file]);
     for (int away = 1; away <= max_lines_away; ++away)
       for (const int line : {int(position.line) - away, int(position.line) + away})
-        if (const auto near = at_.find({use, file, std::uint32_t(std::max(line, 0))}); near != at_.end())
-          std::ranges::copy_if(near->second, std::back_inserter(found),
-                               [&](std::uint32_t site) { return accepts(site, memory); });
+        add_sites_at({use, file, std::uint32_t(std::max(line, 0))}, memory, found);
   }
   return found;
 }

@@ -72,6 +72,7 @@ private:
     auto operator<=>(const Likeness&) const = default;
   };
   Likeness likeness_of(const Instruction& instruction, std::uint32_t site) const;
+  void add_sites_at(const Place& place, Memory memory, std::vector<std::uint32_t>& found) const;
   std::vector<std::uint32_t> candidates_at(std::uint32_t instruction, Use use, Memory memory) const;
   std::vector<std::uint32_t> candidates_near(std::uint32_t instruction, Use use, Memory memory) const;
   std::uint32_t add_site(const Key& key, const Instruction& of);

@@ -1,4 +1,4 @@
-// What a kernel's machine code says of its warps, as far as the paper's equations take it.
+// The figures of a warp that the paper's equations take from the kernel's machine code.
 #pragma once
 
 #include "model/gpu/gpu.h"

@@ -1,4 +1,4 @@
-// What an estimator says of a placement, in words for the text and the page.
+// The words in which the text and the page print an estimator's figures of a placement.
 #pragma once
 
 #include "placement/experiment.h"

@@ -12,7 +12,7 @@ constexpr std::uint32_t ample_capacity = 128;
 constexpr std::uint32_t min_capacity = 16;
 
 std::uint32_t warps_of(const trace::Launch& launch) {
-  return static_cast<std::uint32_t>((launch.block.count() + warp_lanes - 1) / warp_lanes);
+  return static_cast<std::uint32_t>(warplens::warps_of(launch.block.count()));
 }
 
 ring::Extent with_buffers(const trace::Launch& launch, std::uint64_t buffers, std::uint32_t capacity) {

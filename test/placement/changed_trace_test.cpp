@@ -5,6 +5,7 @@
 #include "model/snapshot/snapshot.h"
 #include "placement/experiment.h"
 #include "test/catch.h"
+#include "test/placement/loaded.h"
 
 #include <algorithm>
 #include <random>
@@ -12,21 +13,11 @@
 
 using namespace warplens;
 using namespace warplens::placement;
+using warplens::test::addressing;
+using warplens::test::gpu;
 using warplens::test::MadeSource;
 
 namespace {
-
-model::Gpu gpu(const char* name) {
-  auto loaded = model::load_gpu(name, WARPLENS_GPU_FOLDER);
-  if (!loaded)
-    FAIL(loaded.error().message);
-  return *loaded;
-}
-
-const std::vector<Addressing>& addressing() {
-  static const std::vector<Addressing> all = *load_addressing(WARPLENS_ADDRESSING);
-  return all;
-}
 
 Arrays arrays_of(const MadeSource& source) {
   auto found = Arrays::find(source, source.launches().front());

@@ -1,6 +1,7 @@
 // The paper's model of whole placements: its parts on made traces, and what must hold of any estimate.
 #include "placement/experiment.h"
 #include "test/catch.h"
+#include "test/placement/loaded.h"
 #include "test/placement/made_source.h"
 
 #include <cmath>
@@ -8,22 +9,11 @@
 
 using namespace warplens;
 using namespace warplens::placement;
+using warplens::test::addressing;
+using warplens::test::gpu;
 using warplens::test::MadeSource;
 
 namespace {
-
-model::Gpu gpu(const char* name) {
-  auto loaded = model::load_gpu(name, WARPLENS_GPU_FOLDER);
-  REQUIRE(loaded);
-  return *loaded;
-}
-
-std::vector<Addressing> counts() {
-  auto loaded = load_addressing(WARPLENS_ADDRESSING);
-  if (!loaded)
-    FAIL(loaded.error().message);
-  return *loaded;
-}
 
 /// out[i] = table[...] * values[i] of 64 blocks with 4 warps; with a barrier between the loads and the store.
 MadeSource table_of(std::uint64_t table_bytes, bool scattered, bool waits) {
@@ -79,7 +69,7 @@ private:
 
   MadeSource source_;
   model::Gpu gpu_;
-  std::vector<Addressing> addressing_ = counts();
+  std::vector<Addressing> addressing_ = addressing();
   Arrays arrays_;
   Experiment experiment_;
 };
@@ -132,7 +122,7 @@ TEST_CASE("a way through the code that has no end is not counted") {
   REQUIRE(result);
   KernelResult code = result->kernels.front();
   code.executed.emplace().instructions = std::uint64_t{1} << 60;
-  const std::vector<Addressing> all = counts();
+  const std::vector<Addressing> all = addressing();
   const auto paper =
       PaperModel::of(source, launch, *arrays, result->kernels.front(), code, k80, addressing_of(all, 37), {});
   REQUIRE(paper);
@@ -200,7 +190,7 @@ TEST_CASE("accesses at one index share its address, those behind it have the con
   CHECK(accesses[3].index != accesses[0].index);
   CHECK(accesses[3].wide_index);
   // On a K80, of four executions: a[i] 2 and b[i] 2, a[i + 16] none, b[2 i] with 64 bits 3.
-  const std::vector<Addressing> all = counts();
+  const std::vector<Addressing> all = addressing();
   const Addressing& of = addressing_of(all, 37);
   const auto added = [&](const char* moves, Reading reading) {
     return groups->added_instructions(*parse_moves(moves, *arrays), of, reading);

@@ -6,11 +6,14 @@
 #include "placement/paper/overlap.h"
 #include "placement/paper/replays.h"
 #include "test/catch.h"
+#include "test/placement/loaded.h"
 
 #include <random>
 
 using namespace warplens;
 using namespace warplens::placement;
+using warplens::test::addressing;
+using warplens::test::gpu;
 
 namespace {
 
@@ -44,22 +47,9 @@ trace::WarpAccess access_of(std::uint16_t bytes, auto address_of_lane) {
   return access;
 }
 
-model::Gpu gpu(const char* name) {
-  auto loaded = model::load_gpu(name, WARPLENS_GPU_FOLDER);
-  REQUIRE(loaded);
-  return *loaded;
-}
-
-std::vector<Addressing> counts() {
-  auto loaded = load_addressing(WARPLENS_ADDRESSING);
-  if (!loaded)
-    FAIL(loaded.error().message);
-  return *loaded;
-}
-
 /// Returns the instructions of c[i] = a[i] + b[i] with a and b there, less those with both in global memory.
 double change_of_sum(PlacementSpace space, int architecture, Reading reading) {
-  const std::vector<Addressing> all = counts();
+  const std::vector<Addressing> all = addressing();
   const Addressing& of = addressing_of(all, architecture);
   std::vector<IndexedAccess> accesses{{0, 0}, {0, 1}, {0, 2}};
   const double before = addressing_instructions(accesses, of, reading);
@@ -146,7 +136,7 @@ TEST_CASE("the addresses of a sum of two arrays") {
 }
 
 TEST_CASE("addresses at constant offsets, of 64-bit indices and of bytes") {
-  const std::vector<Addressing> all = counts();
+  const std::vector<Addressing> all = addressing();
   const Addressing& of = addressing_of(all, 37);
   const auto instructions = [&](IndexedAccess second) {
     return addressing_instructions(std::vector<IndexedAccess>{{}, second}, of);

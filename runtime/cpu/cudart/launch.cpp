@@ -59,7 +59,8 @@ cudaError_t run_kernel(const KernelConfiguration& configuration, void** argument
   const LaunchResult result =
       launch(*kernel.record, to_dim3(configuration.grid), to_dim3(configuration.block),
              configuration.dynamic_shared_bytes, arguments, kernel.demangled.c_str(),
-             {configuration.cooperative, to_dim3(configuration.cluster), capability(), configuration.window},
+             {configuration.cooperative, to_dim3(configuration.cluster), capability(),
+              static_shared_bytes(kernel), configuration.window},
              kernel.machine_code);
   if (result.status == LaunchStatus::ok)
     return cudaSuccess;

@@ -1,6 +1,7 @@
 // Computes occupancy from the device's limits.
 #include "runtime/cpu/cudart/occupancy.h"
 
+#include "runtime/cpu/cudart/device_properties.h"
 #include "runtime/cpu/device/device_description.h"
 #include "support/occupancy.h"
 #include "trace/machine_code.h"
@@ -45,7 +46,8 @@ std::optional<trace::MachineCode> machine_code(const Kernel& kernel) {
 std::uint32_t static_shared_bytes(const Kernel& kernel) {
   if (kernel.record->refusal == nullptr)
     return kernel.record->static_shared_bytes;
-  const auto code = machine_code(kernel);
+  const auto* code =
+      trace::machine_code_for(kernel.machine_code, capability(), trace::registers_of_todays_threads);
   return code ? code->shared_bytes : 0;
 }
 

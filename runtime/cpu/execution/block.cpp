@@ -114,7 +114,7 @@ void Block::begin(const Grid& grid, std::uint64_t id) {
   addresses_ = {.shared = {begin, static_bytes + grid.dynamic_shared_bytes},
                 .stacks = &stacks_,
                 .around_constants = around_constant_memory(),
-                .first_warp = id * ((thread_count_ + warp_lanes - 1) / warp_lanes)};
+                .first_warp = id * (warps_of(thread_count_))};
   checks_.begin(*this, *grid_.kernel, thread_count_, sink_ != nullptr);
 }
 
@@ -165,7 +165,7 @@ void Block::start_lanes(WarpAccessSink* sink) {
       kernel.stack_bytes ? ((kernel.stack_bytes - spill_bytes) & ~std::uint64_t{15}) + 32 : stacks_.stride();
   if (lanes_.size() < thread_count_)
     lanes_.resize(thread_count_);
-  warps_.resize((thread_count_ + warp_lanes - 1) / warp_lanes);
+  warps_.resize(warps_of(thread_count_));
   for (; used_barriers_; used_barriers_ &= used_barriers_ - 1)
     barriers_[static_cast<std::size_t>(std::countr_zero(used_barriers_))] = {};
   alive_warps_ = static_cast<std::uint32_t>((std::uint64_t{1} << warps_.size()) - 1);

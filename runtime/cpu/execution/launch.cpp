@@ -13,7 +13,6 @@
 #include "runtime/host/trace_file.h"
 #include "support/display_name.h"
 #include "support/hash.h"
-#include "trace/machine_code.h"
 
 #include <algorithm>
 #include <array>
@@ -117,7 +116,7 @@ bool is_lowered(const KernelRecord& kernel, const trace::Dim3& cluster) {
 }
 
 GridResult run(const Grid& grid, const LaunchToExecute& launch, int capability, const Tracing* tracing) {
-  // What is executed as machine code is written when it ends: no other launch may write meanwhile.
+  // A block's machine code writes to memory when it has ended: no other launch may write meanwhile.
   static std::shared_mutex launches;
   if (is_lowered(launch.kernel, launch.cluster)) {
     const std::shared_lock lock(launches);
@@ -192,7 +191,7 @@ LaunchResult run_all_blocks(const KernelRecord& kernel, const trace::Dim3& grid_
                        .code = identity_of(kernel),
                        .grid = grid_dim,
                        .block = block_dim,
-                       .static_shared_bytes = kernel.static_shared_bytes,
+                       .static_shared_bytes = features.static_shared_bytes,
                        .dynamic_shared_bytes = grid.dynamic_shared_bytes,
                        .machine_code = machine_code,
                        .window = features.window};
@@ -203,10 +202,6 @@ LaunchResult run_all_blocks(const KernelRecord& kernel, const trace::Dim3& grid_
                   lowered
                       ? fmt::format("it was built without --{0}; build it with --{0}, too", check.name)
                       : fmt::format("it is executed as machine code, which --{} does not check", check.name));
-  if (const trace::MachineCode* const code =
-          trace::machine_code_for(machine_code, features.capability, trace::registers_of_todays_threads);
-      kernel.refusal != nullptr && code != nullptr) // its record has none
-    launch.static_shared_bytes = code->shared_bytes;
   auto& recorder = runtime::Recorder::instance();
   ring::Channel* channel = recorder.begin_launch(launch, worker_threads());
   const bool is_last = channel && recorder.ends_when_traced(host_kernel_symbols());

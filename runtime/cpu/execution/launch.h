@@ -28,6 +28,7 @@ struct LaunchFeatures {
   bool cooperative = false;
   trace::Dim3 cluster{1, 1, 1}; ///< that the launch sets
   int capability = 0;           ///< of the GPU that the program sees
+  std::uint32_t static_shared_bytes = 0;
   std::optional<trace::AccessWindow> window = {};
 };
 

@@ -256,7 +256,7 @@ MachineExecution::~MachineExecution() = default;
 std::unique_ptr<MachineExecution> MachineExecution::begin(const LaunchToExecute& launch) {
   auto state = std::make_unique<State>();
   state->launch = launch.launch.id;
-  state->warps_per_block = std::uint32_t((launch.launch.block.count() + warp_lanes - 1) / warp_lanes);
+  state->warps_per_block = std::uint32_t(warps_of(launch.launch.block.count()));
   std::set<const trace::MachineCode*> wanted;
   for (const std::uint32_t capability : runtime::Recorder::instance().executed_capabilities())
     wanted.insert(trace::machine_code_for(launch.launch.machine_code, int(capability),
