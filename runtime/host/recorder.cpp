@@ -36,7 +36,7 @@ struct TracedLaunch {
   trace::Launch launch;
   ring::HostMemory local, shared; ///< empty if the caller placed the channel
   ring::Channel channel{};
-  bool end_is_written = false; ///< guarded by the file's turns
+  bool end_is_written = false;    ///< guarded by the file's turns
   std::optional<Snooper> snooper; ///< last: it uses the above
 };
 
