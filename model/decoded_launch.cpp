@@ -5,6 +5,7 @@
 #include "model/snapshot/decode_executed.h"
 #include "model/snapshot/follow_code.h"
 #include "model/snapshot/snapshot_builder.h"
+#include "trace/changed_source.h"
 
 #include <algorithm>
 #include <cmath>
@@ -79,8 +80,8 @@ Expected<void> DecodedLaunch::decode(const BlockWindows& windows, const Gpu& gpu
     TRY_LET(decoded, model::decode(trace_, launch_, windows, gpu.lanes, accesses_));
     snapshot_ = std::move(*decoded);
   }
-  if (const auto coarsening = trace_.coarsening())
-    TRY(coarsen(snapshot_, part_, *coarsening));
+  if (const trace::Alteration* const altered = trace_.alteration(); altered != nullptr && altered->coarsening)
+    TRY(coarsen(snapshot_, part_, *altered->coarsening));
   snapshot_.set_aside = set_aside_on(gpu);
   decoded_rules_ = gpu.lanes;
   decoded_cubin_ = cubin;
@@ -89,8 +90,8 @@ Expected<void> DecodedLaunch::decode(const BlockWindows& windows, const Gpu& gpu
 
 /// Returns the part of the L2 that is set aside: as the trace was changed, or else as the program asked for.
 SetAside DecodedLaunch::set_aside_on(const Gpu& gpu) const {
-  if (const auto window = trace_.persisting())
-    return set_aside_for(*window, snapshot_.pages);
+  if (const trace::Alteration* const altered = trace_.alteration(); altered != nullptr && altered->persisting)
+    return set_aside_for(*altered->persisting, snapshot_.pages);
   if (!launch_.window)
     return {};
   const trace::AccessWindow& window = *launch_.window;
@@ -123,7 +124,10 @@ Expected<bool> DecodedLaunch::follow(const Gpu& gpu, const trace::MachineCode* c
     return true;
   }
   TRY_LET(decoded, model::decode(trace_, launch_, decoded_, gpu.lanes, Accesses::all_in_program_order));
-  const auto spills = follow_code(*decoded, trace_.sites(), *code, trace_.moved_sites());
+  const trace::Alteration* const altered = trace_.alteration();
+  const auto spills =
+      follow_code(*decoded, trace_.sites(), *code,
+                  altered == nullptr ? std::span<const trace::MovedSite>() : altered->moved_sites);
   if (!spills) {
     code_unknown_ = spills.error().message;
     return false;

@@ -70,7 +70,7 @@ ChangedTrace::ChangedTrace(const trace::AccessSource& trace, const Arrays& array
   for (const Move& move : request.moves)
     plan(move, context);
   launches_[launch_] = context.launch;
-  persisting_ = context.persisting;
+  alteration_.persisting = context.persisting;
   if (!is_legal())
     return;
   for (const Move& move : request.moves)
@@ -126,7 +126,7 @@ void ChangedTrace::add_sites(std::uint32_t array, const Transformation& change, 
     moved.id = stable_hash(fmt::format("{:x} moved as array {}", moved.id, array));
     change.change(moved);
     new_site_[array].emplace(trace_.sites()[index].id, moved.id);
-    moved_sites_.push_back({moved.id, space_in_code(arrays_[array]), address_instructions});
+    alteration_.moved_sites.push_back({moved.id, space_in_code(arrays_[array]), address_instructions});
     sites_.push_back(std::move(moved));
   }
   // A site that depends on the accesses depends on them wherever they go.
@@ -138,7 +138,7 @@ void ChangedTrace::add_sites(std::uint32_t array, const Transformation& change, 
     site.depends_on.insert(site.depends_on.end(), further.begin(), further.end());
   }
   for (Site& added : change.added_sites()) {
-    moved_sites_.push_back({added.id, std::nullopt, 0});
+    alteration_.moved_sites.push_back({added.id, std::nullopt, 0});
     sites_.push_back(std::move(added));
   }
 }

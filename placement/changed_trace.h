@@ -4,6 +4,7 @@
 
 #include "placement/change/transformation.h"
 #include "placement/paper/addressing.h"
+#include "trace/changed_source.h"
 
 #include <memory>
 #include <span>
@@ -40,8 +41,6 @@ public:
   const std::vector<Site>& sites() const override { return sites_; }
   const std::vector<trace::Launch>& launches() const override { return launches_; }
   Expected<void> for_each_access(std::uint32_t launch, const Visit& visit) const override;
-  std::span<const trace::MovedSite> moved_sites() const override { return moved_sites_; }
-  std::optional<trace::PersistingWindow> persisting() const override { return persisting_; }
 
 private:
   void plan(const Move& move, ChangeContext& context);
@@ -52,8 +51,6 @@ private:
   std::size_t launch_;
   std::vector<Site> sites_;
   std::vector<trace::Launch> launches_;
-  std::vector<trace::MovedSite> moved_sites_;
-  std::optional<trace::PersistingWindow> persisting_;
   std::vector<std::unique_ptr<Transformation>> of_array_;                  ///< null: it stays
   std::vector<std::unordered_map<std::uint64_t, std::uint64_t>> new_site_; ///< Site::id, by array and old id
   std::vector<Refusal> refusals_;

@@ -3,6 +3,7 @@
 #include "model/snapshot/coalesce.h"
 #include "placement/paper/replays.h"
 #include "placement/paper/warp_code.h"
+#include "trace/changed_source.h"
 #include "vocabulary/geometry.h"
 
 #include <algorithm>
@@ -175,9 +176,10 @@ Expected<LaunchCounts> count(const trace::AccessSource& source, const trace::Lau
     if (site.cache_operator == CacheOperator::tex)
       fetches.insert(site.id);
   }
-  for (const trace::MovedSite& moved : source.moved_sites())
-    if (!moved.space_in_code)
-      added.insert(moved.site);
+  if (const trace::Alteration* const altered = source.alteration())
+    for (const trace::MovedSite& moved : altered->moved_sites)
+      if (!moved.space_in_code)
+        added.insert(moved.site);
   std::unordered_map<std::uint64_t, Bulk> bulks; // of each warp, the current one
   TRY(source.for_each_access(
       launch.id, [&](std::uint64_t block, std::uint32_t warp, const trace::WarpAccess& access) {

@@ -186,7 +186,7 @@ Expected<Candidate> Experiment::model(std::vector<Move> moves, std::uint32_t tri
   candidate.not_measured = not_measured(candidate.moves, arrays_, gpu_);
   candidate.shared_bytes = std::uint64_t{changed.changed_launch().static_shared_bytes} +
                            changed.changed_launch().dynamic_shared_bytes;
-  candidate.persisting = changed.persisting();
+  candidate.persisting = changed.alteration()->persisting;
   if (!candidate.is_legal())
     return candidate;
   TRY(model_into(candidate, changed, trials));
@@ -234,7 +234,7 @@ Expected<Candidate> Experiment::model_launch(Candidate candidate, std::uint32_t 
   }
   auto result = evaluate(*change.source, trials, change.snapshot_blocks);
   // The decoder says which threads cannot be merged.
-  if (!result && change.source->coarsening()) {
+  if (!result && change.source->alteration() != nullptr && change.source->alteration()->coarsening) {
     candidate.refusals.push_back({move, {{{}, 0, result.error().message}}});
     return candidate;
   }

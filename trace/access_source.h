@@ -1,5 +1,5 @@
 // What the model replays: the launches of a program with their accesses. A trace file is one (reader.h); a
-// trace with arrays placed elsewhere is another (placement/changed_trace.h).
+// trace with arrays placed elsewhere is another (changed_source.h).
 #pragma once
 
 #include "support/expected.h"
@@ -8,34 +8,10 @@
 
 #include <functional>
 #include <optional>
-#include <span>
 
 namespace warplens::trace {
 
-/// A site whose accesses are not those of the kernel's machine code, as the trace was changed and the code
-/// was not.
-struct MovedSite {
-  std::uint64_t site = 0; ///< Site::id
-  /// The memory that the code's instruction accesses; none: the code has no instruction for the site.
-  std::optional<Space> space_in_code;
-  /// The instructions that compute an address there less those in the code, per address.
-  double address_instructions = 0;
-};
-
-/// Threads that do the work of several: of those that are the block's threads divided by `threads` apart, or
-/// of neighbours, whose accesses then are wide ones.
-struct Coarsening {
-  std::uint32_t threads = 1;
-  bool neighbours = false;
-};
-
-/// Device memory of which the L2 keeps lines in a part that is set aside for them: an access policy window
-/// whose hits persist.
-struct PersistingWindow {
-  std::uint64_t begin = 0, end = 0; ///< addresses
-  double hit_ratio = 1;             ///< the share of its lines that persist
-  double set_aside = 0;             ///< the share of the L2
-};
+struct Alteration;
 
 class AccessSource {
 public:
@@ -70,30 +46,9 @@ public:
     return {};
   }
 
-  /// Returns the sites that were moved; none of a trace as it was recorded.
-  virtual std::span<const MovedSite> moved_sites() const { return {}; }
-  /// Returns how the threads that the launches have are to be merged; none: they are as they were.
-  virtual std::optional<Coarsening> coarsening() const { return std::nullopt; }
-  /// Returns the launches' access policy window; none: they have none.
-  virtual std::optional<PersistingWindow> persisting() const { return std::nullopt; }
-};
-
-/// A trace that was changed: all that a derived class does not override is the trace's, which must outlive
-/// it.
-class ChangedSource : public AccessSource {
-public:
-  bool truncated() const override { return trace_.truncated(); }
-  const Program& program() const override { return trace_.program(); }
-  const std::vector<Site>& sites() const override { return trace_.sites(); }
-  const std::vector<Allocation>& allocations() const override { return trace_.allocations(); }
-  const std::vector<Launch>& launches() const override { return trace_.launches(); }
-  const std::vector<MemoryUse>& memory_uses() const override { return trace_.memory_uses(); }
-  std::optional<LaunchEnd> end_of(std::uint32_t launch) const override { return trace_.end_of(launch); }
-  const std::vector<KernelLaunches>& kernel_launches() const override { return trace_.kernel_launches(); }
-
-protected:
-  explicit ChangedSource(const AccessSource& trace) : trace_(trace) {}
-  const AccessSource& trace_;
+  /// Returns what the code and the launches do not say, as the trace was changed (changed_source.h); null: it
+  /// is as it was recorded.
+  virtual const Alteration* alteration() const { return nullptr; }
 };
 
 } // namespace warplens::trace

@@ -1,10 +1,8 @@
 #include "model/clock/clocked_trial.h"
 
-#include "model/clock/collect_counts.h"
-#include "model/clock/epochs.h"
+#include "model/clock/clocked_machine.h"
 
 #include <algorithm>
-#include <memory>
 #include <optional>
 
 namespace warplens::model {
@@ -49,27 +47,21 @@ class ClockedTrial {
 public:
   ClockedTrial(const Snapshot& snapshot, const Gpu& gpu, const Occupancy& occupancy, Random random,
                std::span<const L2> before, TrialObserver* observer)
-      : snapshot_(snapshot), figures_(gpu), code_(timed_code(snapshot, gpu, figures_)),
-        streams_(snapshot, code_ ? &*code_ : nullptr, figures_), states_(snapshot, code_ ? &*code_ : nullptr),
-        memory_(snapshot, gpu, before, random, observer), gpu_sms_(gpu.sms), gpu_channels_(gpu.dram.channels),
+      : snapshot_(snapshot), gpu_sms_(gpu.sms), gpu_channels_(gpu.dram.channels),
+        machine_(
+            snapshot, gpu, [&](ClockFigures& figures) { return timed_code(snapshot, gpu, figures); }, before,
+            random, observer),
         resident_(std::size_t(occupancy.blocks_per_sm) * gpu.sms),
         dispatch_(dispatch_order(snapshot, resident_, random)) {
     const auto busy = std::uint32_t(std::min<std::size_t>(gpu.sms, dispatch_.first.size()));
-    for (std::uint32_t number = 0; number < busy; ++number)
-      sms_.push_back(std::make_unique<Sm>(snapshot, gpu, figures_, streams_, occupancy.l1_bytes, number,
-                                          random, states_, observer));
-    for (; starts_next_ < dispatch_.first.size(); ++starts_next_)
-      sms_[starts_next_ % busy]->admit(dispatch_.first[starts_next_], starts_next_);
+    machine_.add_sms(busy, occupancy.l1_bytes, random);
+    for (std::uint32_t number = 0; number < dispatch_.first.size(); ++number)
+      machine_.admit(number % busy, dispatch_.first[number], 0);
   }
 
   TrialCounts run(const std::function<bool()>& stop) {
-    const Cycle epoch = memory_.shortest();
-    Cycle end = 0;
-    for (Cycle next = next_cycle(sms_, memory_); next != never; next = next_cycle(sms_, memory_)) {
-      end = (std::max(next, end) / epoch + 1) * epoch;
-      run_sms(sms_, memory_, end);
-      memory_.run_until(end);
-      dispatch_further(end);
+    while (machine_.run_epoch()) {
+      dispatch_further();
       if (stop && stop())
         return {};
     }
@@ -77,23 +69,13 @@ public:
   }
 
 private:
-  /// Deals further blocks to the SMs on which some have ended, at the epoch's end. Each takes the place of
-  /// its predecessor some time after that has ended, and the GPU starts no more than one in a cycle
-  /// (measured: 0.7 to 0.95, by RRZE's gpu-small-kernels).
-  void dispatch_further(Cycle at) {
-    const auto fresh = std::ptrdiff_t(ended_.size());
-    for (const auto& sm : sms_) {
-      ended_.insert(ended_.end(), sm->ended_blocks().begin(), sm->ended_blocks().end());
-      sm->ended_blocks().clear();
-    }
-    std::sort(ended_.begin() + fresh, ended_.end(), [](const Sm::EndedBlock& a, const Sm::EndedBlock& b) {
-      return std::tuple(a.at, a.draw, a.sm) < std::tuple(b.at, b.draw, b.sm);
-    });
-    for (auto one = ended_.begin() + fresh; one != ended_.end() && !dispatch_.waiting.empty(); ++one) {
-      const Cycle start = std::max({at, one->at + figures_.turnover, starts_next_});
-      sms_[one->sm]->admit(dispatch_.waiting.back(), start);
+  /// Deals further blocks to the SMs on which some have ended: each takes the place of its predecessor.
+  void dispatch_further() {
+    const std::size_t before = ended_.size();
+    machine_.take_ended(ended_);
+    for (std::size_t i = before; i < ended_.size() && !dispatch_.waiting.empty(); ++i) {
+      machine_.admit(ended_[i].sm, dispatch_.waiting.back(), machine_.begin_behind(ended_[i]));
       dispatch_.waiting.pop_back();
-      starts_next_ = start + 1;
     }
   }
 
@@ -182,25 +164,18 @@ private:
   }
 
   TrialCounts counts() {
-    TrialCounts counts = collect_counts(sms_, snapshot_, figures_, std::move(states_).counts(), gpu_sms_);
-    memory_.count(counts);
+    TrialCounts counts = machine_.counts(gpu_sms_);
     if (!ended_.empty())
       counts.time.launch_cycles = launch_cycles(counts.time);
     return counts;
   }
 
   const Snapshot& snapshot_;
-  ClockFigures figures_;
-  std::optional<TimedCode> code_;
-  InstructionStreams streams_;
-  WarpStates states_;
-  Memory memory_;
   std::uint32_t gpu_sms_, gpu_channels_;
-  std::size_t resident_; ///< blocks, with which all SMs are full
+  ClockedMachine machine_; ///< with those SMs that have work
+  std::size_t resident_;   ///< blocks, with which all SMs are full
   BlockDispatch dispatch_;
-  std::vector<std::unique_ptr<Sm>> sms_; ///< those with work
-  std::vector<Sm::EndedBlock> ended_;    ///< those of an epoch in the order of their ends
-  Cycle starts_next_ = 0;                ///< the first cycle in which another block can start
+  std::vector<Sm::EndedBlock> ended_; ///< those of an epoch in the order of their ends
 };
 
 } // namespace

@@ -1,13 +1,10 @@
 #include "model/clock/corun_trial.h"
 
-#include "model/clock/collect_counts.h"
-#include "model/clock/epochs.h"
+#include "model/clock/clocked_machine.h"
 
 #include <algorithm>
-#include <memory>
 #include <numeric>
 #include <optional>
-#include <tuple>
 
 namespace warplens::model {
 namespace {
@@ -87,17 +84,15 @@ class CorunTrial {
 public:
   CorunTrial(const JoinedSnapshot& joined, const Gpu& gpu, std::span<const CorunKernel> kernels,
              const CorunWhatIf& what_if, Random random, TrialObserver* observer)
-      : joined_(joined), kernels_(kernels), figures_(gpu), code_(timed_code(joined, gpu, what_if, figures_)),
-        in_turn_(figures_.sm.kernels > 1), streams_(joined.snapshot, code_ ? &*code_ : nullptr, figures_),
-        states_(joined.snapshot, code_ ? &*code_ : nullptr),
-        memory_(joined.snapshot, gpu, {}, random, observer), room_(sm_resources(gpu)),
-        loads_(gpu.sms, {{}, std::vector<std::uint32_t>(kernels.size())}), left_(kernels.size()),
-        running_(kernels.size()), waiting_(kernels.size()), restarts_(kernels.size()),
+      : joined_(joined), kernels_(kernels), in_turn_(what_if.kernels_in_turn && joined.launches.size() > 1),
+        machine_(
+            joined.snapshot, gpu,
+            [&](ClockFigures& figures) { return timed_code(joined, gpu, what_if, figures); }, {}, random,
+            observer),
+        room_(sm_resources(gpu)), loads_(gpu.sms, {{}, std::vector<std::uint32_t>(kernels.size())}),
+        left_(kernels.size()), running_(kernels.size()), waiting_(kernels.size()), restarts_(kernels.size()),
         counts_{std::vector<Cycle>(kernels.size(), 0), std::vector<Cycle>(kernels.size(), never), {}, {}} {
-    const std::uint32_t l1_bytes = l1_bytes_beside(gpu, shared_bytes_at_most(kernels, joined, gpu));
-    for (std::uint32_t number = 0; number < gpu.sms; ++number)
-      sms_.push_back(std::make_unique<Sm>(joined.snapshot, gpu, figures_, streams_, l1_bytes, number, random,
-                                          states_, observer));
+    machine_.add_sms(gpu.sms, l1_bytes_beside(gpu, shared_bytes_at_most(kernels, joined, gpu)), random);
     for (std::size_t k = 0; k < kernels.size(); ++k) {
       start(k);
       deal(k, 0);
@@ -105,20 +100,9 @@ public:
   }
 
   CorunCounts run() {
-    const Cycle epoch = memory_.shortest();
-    Cycle end = 0;
-    while (std::ranges::find(counts_.cycles, Cycle{0}) != counts_.cycles.end()) {
-      const Cycle next = next_cycle(sms_, memory_);
-      if (next == never)
-        break;
-      end = (std::max(next, end) / epoch + 1) * epoch;
-      run_sms(sms_, memory_, end);
-      memory_.run_until(end);
-      take_ended_blocks(end);
-    }
-    counts_.counts = collect_counts(sms_, joined_.snapshot, figures_, std::move(states_).counts(),
-                                    std::uint32_t(sms_.size()));
-    memory_.count(counts_.counts);
+    while (std::ranges::find(counts_.cycles, Cycle{0}) != counts_.cycles.end() && machine_.run_epoch())
+      take_ended_blocks();
+    counts_.counts = machine_.counts(machine_.sms());
     counts_.issued = issued_by_kernels(joined_, counts_.counts.states);
     return std::move(counts_);
   }
@@ -146,17 +130,14 @@ private:
     return best;
   }
 
-  /// Deals the kernel's waiting blocks as far as there is room. A GPU starts no more than one block in a
-  /// cycle.
+  /// Deals the kernel's waiting blocks as far as there is room.
   void deal(std::size_t k, Cycle at) {
     while (left_[k] != 0) {
       const auto sm = sm_for(k);
       if (!sm)
         return;
-      const Cycle begin = std::max(at, starts_next_);
-      starts_next_ = begin + 1;
+      const Cycle begin = machine_.admit(*sm, {waiting_[k]++, 0, 1}, at, in_turn_ ? std::uint32_t(k) : 0);
       counts_.first_block[k] = std::min(counts_.first_block[k], begin);
-      sms_[*sm]->admit({waiting_[k]++, 0, 1}, begin, in_turn_ ? std::uint32_t(k) : 0);
       loads_[*sm].add(kernels_[k].block, 1);
       ++loads_[*sm].blocks[k];
       ++running_[k];
@@ -173,15 +154,10 @@ private:
     return kernels;
   }
 
-  /// Frees the places of the blocks that ended, and deals others to them some time after that.
-  void take_ended_blocks(Cycle end) {
+  /// Frees the places of the blocks that ended, and deals others to them.
+  void take_ended_blocks() {
     ended_.clear();
-    for (const auto& sm : sms_) {
-      ended_.insert(ended_.end(), sm->ended_blocks().begin(), sm->ended_blocks().end());
-      sm->ended_blocks().clear();
-    }
-    std::ranges::sort(ended_, {},
-                      [](const Sm::EndedBlock& one) { return std::tuple(one.at, one.draw, one.sm); });
+    machine_.take_ended(ended_);
     for (const Sm::EndedBlock& one : ended_) {
       const std::size_t k = kernel_of(one.block);
       loads_[one.sm].add(kernels_[k].block, -1);
@@ -193,26 +169,20 @@ private:
         ++restarts_[k];
       }
       for (const std::size_t next : in_turn())
-        deal(next, std::max(end, one.at + figures_.turnover));
+        deal(next, machine_.begin_behind(one));
     }
   }
 
   const JoinedSnapshot& joined_;
   std::span<const CorunKernel> kernels_;
-  ClockFigures figures_;
-  std::optional<TimedCode> code_;
   bool in_turn_; ///< kernels take turns to issue
-  InstructionStreams streams_;
-  WarpStates states_;
-  Memory memory_;
+  ClockedMachine machine_;
   SmShare room_;
-  std::vector<SmLoad> loads_; ///< by SM
-  std::vector<std::unique_ptr<Sm>> sms_;
+  std::vector<SmLoad> loads_;                 ///< by SM
   std::vector<std::uint32_t> left_, running_; ///< blocks of each kernel that wait, and that are on SMs
   std::vector<std::uint32_t> waiting_;        ///< the first of those that wait
   std::vector<std::uint32_t> restarts_;       ///< of each kernel
   std::vector<Sm::EndedBlock> ended_;
-  Cycle starts_next_ = 0;
   CorunCounts counts_;
 };
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "model/snapshot/snapshot.h"
-#include "trace/access_source.h"
+#include "trace/changed_source.h"
 
 namespace warplens::model {
 

@@ -4,7 +4,7 @@
 
 #include "model/snapshot/snapshot.h"
 #include "support/expected.h"
-#include "trace/access_source.h"
+#include "trace/changed_source.h"
 #include "trace/records.h"
 
 namespace warplens::model {

@@ -15,14 +15,12 @@ constexpr std::uint32_t min_registers = 16; ///< no compiler does with fewer
 class CoarsenedThreads final : public trace::ChangedSource {
 public:
   CoarsenedThreads(const trace::AccessSource& trace, const trace::Coarsening& coarsening)
-      : ChangedSource(trace), coarsening_(coarsening) {}
+      : ChangedSource(trace) {
+    alteration_.coarsening = coarsening;
+  }
   Expected<void> for_each_access(std::uint32_t launch, const Visit& visit) const override {
     return trace_.for_each_access(launch, visit);
   }
-  std::optional<trace::Coarsening> coarsening() const override { return coarsening_; }
-
-private:
-  trace::Coarsening coarsening_;
 };
 
 class LimitedRegisters final : public trace::ChangedSource {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "placement/change/transformation.h"
-#include "trace/access_source.h"
+#include "trace/changed_source.h"
 
 #include <optional>
 #include <vector>

@@ -5,6 +5,7 @@
 #include "model/gpu/gpu.h"
 #include "placement/arrays.h"
 #include "placement/space.h"
+#include "trace/changed_source.h"
 
 #include <functional>
 #include <memory>

@@ -28,11 +28,12 @@ class Nvcc(NvccCase):
 
     def test_every_way_to_compile(self):
         self.write("a.cu", KERNEL)
-        for arguments in (["-c", "a.cu", "-o", "x"], ["--compile", "a.cu", "--output-file=x"], ["-dc", "a.cu", "-o=x"],
+        ways = (["-c", "a.cu", "-o", "x"], ["--compile", "a.cu", "--output-file=x"], ["-dc", "a.cu", "-o=x"],
                           ["-dw", "-o", "x", "a.cu"], ["-x", "cu", "-c", "-rdc=true", "a.cu", "-o", "x"],
                           ["-c", "-gencode", "arch=compute_80,code=sm_80", "-gencode=arch=compute_90,code=[sm_90,compute_90]",
                            "a.cu", "-o", "x", "-t4", "-O3", "-lineinfo", "-Xptxas", "-O2", "-Xcompiler", "-fPIC,-Wall"],
-                          ["-shared", "-Xcompiler", "-fPIC", "a.cu", "-o", "x"], ["-lib", "a.cu", "-o", "x"]):
+                          ["-shared", "-Xcompiler", "-fPIC", "a.cu", "-o", "x"], ["-lib", "a.cu", "-o", "x"])
+        for arguments in ways if THOROUGH else ways[1::2]:
             with self.subTest(arguments):
                 self.nvcc(*arguments)
                 self.assert_probed(self.folder / "x", "a.cu")
@@ -218,6 +219,7 @@ class Nvcc(NvccCase):
         for i, source in enumerate(sources):
             self.assert_probed(f"{i}.o", source)
 
+    @unittest.skipUnless(THOROUGH, "takes long: check --all")
     def test_constructs_across_files(self):
         """By nvcc's link with an archive, and by a device link and the host's linker."""
         flags = ["-arch=sm_80", "-std=c++17", "--expt-extended-lambda"]

@@ -1,6 +1,6 @@
 """Builds the programs of random_build.py through warplens-nvcc and compares what they print with what they print under nvcc.
 
-WARPLENS_BUILDS=COUNT chooses how many (by default 12 of two sources each, else of up to four), WARPLENS_SEED=NUMBER with which seed
+WARPLENS_BUILDS=COUNT chooses how many (by default 6 of two sources each, else of up to four), WARPLENS_SEED=NUMBER with which seed
 they begin (1). With WARPLENS_BUILDS_NVCC=1
 the real nvcc builds each as well. A failure names its seed and the folder, which is kept.
 """
@@ -16,7 +16,7 @@ import warplens_tool
 from nvcc_case import REAL, run
 from random_build import Build
 
-FIRST, COUNT = (int(os.environ.get(name) or usual) for name, usual in (("WARPLENS_SEED", 1), ("WARPLENS_BUILDS", 12)))
+FIRST, COUNT = (int(os.environ.get(name) or usual) for name, usual in (("WARPLENS_SEED", 1), ("WARPLENS_BUILDS", 6)))
 
 UNITS = 4 if "WARPLENS_BUILDS" in os.environ else 2
 

@@ -140,7 +140,7 @@ TEST_CASE("no change, and a change there and back, are the trace to the bit") {
     REQUIRE(arrays_there);
     CHECK((*arrays_there)[0].is_fetched);
     const ChangedTrace back = changed(there, *arrays_there, on, {{.array = 0, .to = PlacementSpace::global}});
-    CHECK(back.moved_sites().size() == 1);
+    CHECK(back.alteration()->moved_sites.size() == 1);
     const KernelResult after = modelled(back, on);
     CHECK(after.trial_values.microseconds == before.trial_values.microseconds);
     CHECK(after.trial_values.cycles == before.trial_values.cycles);
@@ -596,11 +596,11 @@ TEST_CASE("lines that persist in the L2: a window, its part of the L2, and what 
   };
   const ChangedTrace persisting = changed(source, arrays, a100, {move_of("again")});
   REQUIRE(persisting.is_legal());
-  REQUIRE(persisting.persisting());
-  CHECK(persisting.persisting()->begin == kept);
-  CHECK(persisting.persisting()->end == kept + kept_bytes);
-  CHECK(persisting.persisting()->hit_ratio == 1);
-  CHECK(persisting.persisting()->set_aside == 1. / 16);
+  REQUIRE(persisting.alteration()->persisting);
+  CHECK(persisting.alteration()->persisting->begin == kept);
+  CHECK(persisting.alteration()->persisting->end == kept + kept_bytes);
+  CHECK(persisting.alteration()->persisting->hit_ratio == 1);
+  CHECK(persisting.alteration()->persisting->set_aside == 1. / 16);
   const auto hits = [](const KernelResult& result) {
     double hit = 0, all = 0;
     for (const SiteResult& site : result.sites)
@@ -615,9 +615,9 @@ TEST_CASE("lines that persist in the L2: a window, its part of the L2, and what 
 
   // An A100 sets 30 MB aside at most, so that a share of these lines persists.
   const ChangedTrace larger = changed(source, arrays, a100, {move_of("once")});
-  REQUIRE(larger.persisting());
-  CHECK(larger.persisting()->set_aside == 0.75);
-  CHECK(larger.persisting()->hit_ratio == Approx(0.75 * 40 / 64));
+  REQUIRE(larger.alteration()->persisting);
+  CHECK(larger.alteration()->persisting->set_aside == 0.75);
+  CHECK(larger.alteration()->persisting->hit_ratio == Approx(0.75 * 40 / 64));
 
   const auto reason = [&](const model::Gpu& on, std::vector<Move> moves) {
     const ChangedTrace trace = changed(source, arrays, on, std::move(moves));

@@ -72,7 +72,7 @@ test("20 files, 10000 lines and 2000 sites open in under 2 s and scroll smoothly
   await page.locator(".lapse").waitFor();
 });
 
-test("one file of 10000 lines is no different", async ({ page }) => {
+test("one file of 10000 lines is no different", { tag: "@all" }, async ({ page }) => {
   expect(await timeToOpen(page, pageWith("long", madeData({ files: 1, lines: 10_000, sites: 500 })))).toBeLessThan(2000);
   await page.locator(".lines").focus();
   await page.keyboard.press("End");
@@ -80,7 +80,7 @@ test("one file of 10000 lines is no different", async ({ page }) => {
   await expect(page.locator(".row .tok-keyword").first()).toBeAttached();
 });
 
-test("a time-lapse of 10000 bins opens: 240 000 values are no arguments", async ({ page }) => {
+test("a time-lapse of 10000 bins opens: 240 000 values are no arguments", { tag: "@all" }, async ({ page }) => {
   await page.goto(pageWith("many_bins", madeData({ sites: 30, timelineBins: 10_000, clock: true, units: { sms: 4, slices: 2, channels: 2 } })));
   await page.locator("#tab-time").click();
   await expect(page.locator("figure", { hasText: "Executions of source lines" }).locator("canvas")).toBeVisible();
@@ -150,7 +150,7 @@ async function violations(page: Page): Promise<string[]> {
 }
 
 for (const colorScheme of ["light", "dark"] as const)
-  test(`axe finds nothing to complain of, ${colorScheme}`, async ({ browser }) => {
+  test(`axe finds nothing to complain of, ${colorScheme}`, { tag: colorScheme === "dark" ? "@all" : [] }, async ({ browser }) => {
     const context = await browser.newContext({ colorScheme, bypassCSP: true, viewport: { width: 1280, height: 800 } });
     const page = await context.newPage();
     await page.goto(pageWith("accessible", madeData({ gpus: ["a100", "v100"], clock: true })));
