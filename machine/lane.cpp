@@ -1,6 +1,7 @@
 #include "machine/lane.h"
 
 #include "machine/numbers.h"
+#include "machine/small_floats.h"
 
 #include <algorithm>
 #include <array>
@@ -529,6 +530,27 @@ u32 pack_halves(const Operands& o, const Lane& lane) {
   return convert(o.a, lane.a) << 16 | convert(o.b, lane.b);
 }
 
+/// The first of two is in the upper half of the result.
+u32 convert_small_floats(const Operands& o, const Lane& lane) {
+  const auto kind = static_cast<sass::SmallFloat>(o.type);
+  const bool is_nibble = kind == sass::SmallFloat::e2m1;
+  const u32 bits = is_nibble ? 4 : 8, b = low(lane.b);
+  const auto relu = [&](double value) { return o.relu && !(value != value) && !(value > 0) ? 0 : value; };
+  if (o.function == 2) {
+    const auto half = [&](u32 of) {
+      return u32{
+          double_to_half(relu(small_float(kind, b >> (bits * of) & ((1u << bits) - 1))), Direction::nearest)};
+    };
+    return half(1) << 16 | half(0);
+  }
+  const bool from_halves = o.source_type == 1;
+  const double first = from_halves ? half_to_float(static_cast<std::uint16_t>(b >> 16))
+                                   : as_float(low(signed_source(o.a, lane.a)));
+  const double second =
+      from_halves ? half_to_float(static_cast<std::uint16_t>(b)) : as_float(low(signed_source(o.b, lane.b)));
+  return to_small_float(kind, relu(first)) << bits | to_small_float(kind, relu(second));
+}
+
 // ---- halves
 
 struct Pair {
@@ -732,7 +754,9 @@ void compute_lane(const Operands& o, Lane& lane) {
   case Opcode::i2i: lane.result = saturated(o, low(lane.b)); break;
   case Opcode::f2f: float_to_float(o, lane); break;
   case Opcode::frnd: round_to_whole(o, lane); break;
-  case Opcode::f2fp: lane.result = pack_halves(o, lane); break;
+  case Opcode::f2fp:
+    lane.result = o.function == 0 ? pack_halves(o, lane) : convert_small_floats(o, lane);
+    break;
   case Opcode::hadd2:
   case Opcode::hmul2:
   case Opcode::hfma2: half_arithmetic(o, lane); break;

@@ -51,7 +51,7 @@ struct Operation {
   Mask guard_negation = 0;
   Mask in_negation[3] = {0, 0, 0};
   Mask widened = 0; ///< all lanes, of the uniform datapath: its operations are computed as if all were active
-  RowPlace a, b, c, base;
+  RowPlace a, b, c, d, e, base;
   std::uint32_t destination = 0; ///< in bytes from the warp's registers
   std::uint32_t addend = 0; ///< of integer additions: the number of complements that stand for a negation
   SignChange sign_a, sign_b, sign_c;

@@ -95,7 +95,7 @@ private:
     general_ = 8;
     uniform_ = 8;
     for (const Operands& x : code_.operands) {
-      for (const Source* source : {&x.a, &x.b, &x.c, &x.base}) {
+      for (const Source* source : {&x.a, &x.b, &x.c, &x.d, &x.e, &x.base}) {
         general_ = std::max(general_, end_of(*source, Source::Kind::general));
         uniform_ = std::max(uniform_, end_of(*source, Source::Kind::uniform));
       }
@@ -197,6 +197,8 @@ private:
     o.a = place_of(x.a, section);
     o.b = place_of(x.b, section);
     o.c = place_of(x.c, section);
+    o.d = place_of(x.d, section);
+    o.e = place_of(x.e, section);
     o.base = place_of(x.base, section);
     o.sign_a = sign_of(x, x.a);
     o.sign_b = sign_of(x, x.b);

@@ -1029,7 +1029,7 @@ Handler select(const Operands& x) {
     if (x.type == 2 && x.source_type == 2 && nearest)
       return x.is_signed ? integer_to_float<true> : integer_to_float<false>;
     return nullptr;
-  case Opcode::f2fp: return !x.bf16 && !x.relu && nearest ? pack_halves : nullptr;
+  case Opcode::f2fp: return x.function == 0 && !x.bf16 && !x.relu && nearest ? pack_halves : nullptr;
   case Opcode::hfma2:
     // The compiler's way to load a constant: nothing is added to it.
     if (reads_zero(x.a) && reads_zero(x.b) && x.c.kind == sass::Source::Kind::immediate && !x.saturates &&

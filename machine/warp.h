@@ -178,6 +178,11 @@ inline bool is_image(sass::Opcode opcode) {
 /// Returns the function of an operation on images. It tells the sink which texels it accesses.
 Handler select_image_operation(sass::Opcode opcode);
 
+/// Returns whether it is a product of matrices.
+bool is_product(sass::Opcode opcode);
+/// Returns what computes one; null: it is not supported.
+Handler select_product(sass::Opcode opcode);
+
 // The operations that look at several lanes or at memory, one lane after the other. All engines have them.
 Handler select_warp_operation(const sass::Operands& operands);
 

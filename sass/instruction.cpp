@@ -352,6 +352,16 @@ private:
       read(40, 1);
   }
 
+  /// A product of small floats with scales of A's rows and B's columns. A uniform register that says which
+  /// of their bytes count is spread over two fields.
+  void scaled_product(unsigned k, unsigned bits) {
+    product(16, k, bits, bits, 32);
+    read(40, 1);
+    read(52, 1);
+    if (const auto index = word_.bits(60, 3) | word_.bits(73, 5) << 3; index != 255)
+      instruction_.reads.add({RegisterFile::uniform, static_cast<std::uint8_t>(index), 1});
+  }
+
   void matrix() {
     switch (operation_.code) {
     case 0x03c: { // HMMA
@@ -367,8 +377,10 @@ private:
       return product(m[shape], k[shape], word_.bit(83) ? 4 : 8, word_.bit(84) ? 4 : 8, 32, word_.bit(72));
     }
     case 0x07a: // QMMA
-      return product(16, word_.bit(75) ? 32 : 16, 8, 8, word_.bit(77) ? 32 : 16);
-    case 0x03d: // BMMA
+      return form_ == 2 ? scaled_product(32, 8)
+                        : product(16, word_.bit(75) ? 32 : 16, 8, 8, word_.bit(77) ? 32 : 16);
+    case 0x07f: return scaled_product(64, 4); // OMMA
+    case 0x03d:                               // BMMA
       return product(word_.bits(75, 2) != 0 ? 16 : 8, word_.bit(76) ? 256 : 128, 1, 1, 32);
     default: { // DMMA
       constexpr std::array<std::uint8_t, 4> m{8, 16, 16, 16};
@@ -379,16 +391,18 @@ private:
     }
   }
 
-  /// HGMMA: a product by the four warps of a warp group, of 64 × n elements.
+  /// HGMMA, IGMMA, QGMMA: a product by the four warps of a warp group, of 64 × n elements.
   void warp_group_matrix() {
-    const std::uint32_t n = 8 * (word_.bits(53, 5) + 1);
-    const auto registers = static_cast<std::uint8_t>(n / (word_.bit(75) ? 2 : 4)); // 32 or 16 bits
+    const bool of_bytes = operation_.code == 0x1f1; // whose sums have 32 bits, and n multiples of 16 above 32
+    const std::uint32_t field = word_.bits(53, of_bytes ? 6 : 5), step = field / 3;
+    const std::uint32_t n = !of_bytes ? 8 * (field + 1) : step < 4 ? 8 * (step + 1) : 16 * (step - 1);
+    const auto registers = static_cast<std::uint8_t>(n / (of_bytes || word_.bit(75) ? 2 : 4));
     write(16, registers);
     if (form_ == 4) // both matrices are in shared memory
       read_uniform(24, 4);
     else {
       read(24, 4);
-      read_uniform(32, 2);
+      read_uniform(32, 4); // of which the second half is read
     }
     read(64, registers);
     // The condition's field is inverted: 0 is UPT.

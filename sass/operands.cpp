@@ -909,6 +909,7 @@ private:
       if (architecture_ < 89)
         return;
       return qmma();
+    case 0x07f: return architecture_ >= 120 && o_.form == 2 ? omma() : void();
     case 0x02d: // PREEXIT
     case 0x02e: // ACQBULK
       begin(Opcode::nop, code == 0x02d ? "PREEXIT" : "ACQBULK");
@@ -996,8 +997,11 @@ private:
 
   void f2fp() {
     begin(Opcode::f2fp, "F2FP");
+    if (word_.bit(89))
+      return unpack_small_floats();
     const std::uint32_t format = take(76, 3);
-    // Two floats to halves or bfloat16; 8-bit floats are others.
+    if ((format & 2) != 0)
+      return pack_small_floats((format & 1) != 0, (format & 4) != 0);
     if (format == 0)
       name(".F16.F32.PACK_AB");
     else if (format == 1) {
@@ -1015,8 +1019,62 @@ private:
       refuse("F2FP with a third operand");
     } else {
       o_.b = slot_32(Modifiers::sign);
-      ignore(64, 8); // C, to which 8-bit floats are merged
+      ignore(64, 8); // C
     }
+  }
+  void small_float_type(SmallFloat type) {
+    constexpr std::array<std::string_view, 6> names{".E4M3", ".E5M2", "", ".E3M2", ".E2M3", ".E2M1"};
+    o_.type = static_cast<std::uint8_t>(type);
+    name(names[o_.type]);
+  }
+  /// Two floats, or the two halves of B, to floats of 8 bits or fewer.
+  void pack_small_floats(bool first_of_kind, bool from_floats) {
+    o_.function = 1;
+    o_.source_type = from_floats ? 0 : 1;
+    name(from_floats ? ".F32.PACK" : ".F16.PACK");
+    const std::uint32_t kind = take(85, 3);
+    if (kind == 4)
+      small_float_type(first_of_kind ? SmallFloat::e4m3 : SmallFloat::e5m2);
+    else if (kind == 3)
+      small_float_type(first_of_kind ? SmallFloat::e3m2 : SmallFloat::e2m3);
+    else if (kind == 1 && first_of_kind)
+      small_float_type(SmallFloat::e2m1);
+    else
+      refuse(fmt::format("small floats of kind {}", kind));
+    ignore(90, 1); // finite results
+    o_.relu = flag(75, ".RELU");
+    destination();
+    if (from_floats)
+      source_a(Modifiers::sign);
+    else if (ignore(73, 1); take(24, 8) != zero_register)
+      refuse("halves of two registers");
+    o_.b = slot_32(from_floats ? Modifiers::sign : Modifiers::none);
+    if (take(64, 8) != zero_register)
+      refuse("F2FP with a third operand");
+  }
+  /// Two floats of 8 bits or fewer to halves.
+  void unpack_small_floats() {
+    o_.function = 2;
+    name(".F16.UNPACK");
+    ignore(89, 1);
+    if (take(76, 3) != 0)
+      refuse("small floats to bfloat16");
+    const bool first_of_kind = flag(73), of_bytes = flag(74);
+    if (take(82, 2) == 0 && of_bytes)
+      small_float_type(first_of_kind ? SmallFloat::e4m3 : SmallFloat::e5m2);
+    else if (of_bytes)
+      small_float_type(first_of_kind ? SmallFloat::e3m2 : SmallFloat::e2m3);
+    else if (first_of_kind)
+      small_float_type(SmallFloat::e2m1);
+    else
+      refuse("small floats of another kind");
+    if (word_.bits(82, 2) > 1)
+      refuse("powers of two");
+    o_.relu = flag(75, ".RELU");
+    destination();
+    ignore(24, 8);
+    o_.b = slot_32(Modifiers::none);
+    ignore(64, 8);
   }
 
   // ---- matrices
@@ -1048,41 +1106,147 @@ private:
     o_.b = general_source(32, b);
     o_.c = general_source(64, c);
   }
+  /// Reads the places of a sparse A's elements, which is half as deep as B, if the bit is set.
+  void sparsity(unsigned bit) {
+    o_.product.is_sparse = flag(bit, ".SP");
+    if (!o_.product.is_sparse)
+      return;
+    o_.d = general_source(40);
+    o_.product.selector = small(48, 2);
+  }
   void hmma() {
     begin(Opcode::hmma, "HMMA");
+    sparsity(73);
     const std::uint32_t shape = take(75, 1) | take(78, 1) << 1;
     constexpr std::array<std::uint8_t, 4> depths{8, 16, 4, 32};
     o_.function = depths[shape];
     name(fmt::format(".168{}", o_.function));
     o_.float_result = flag(76, ".F32");
     o_.type = choice(82, 2, {"", ".BF16", ".TF32", "?"});
-    if (flag(73))
-      refuse("a sparse product");
-    if (o_.function == 32)
+    if (o_.function == 32 && !o_.product.is_sparse)
       refuse("HMMA of depth 32");
     const unsigned bits = o_.type == 2 ? 32 : 16, accumulator = o_.float_result ? 32 : 16;
-    matrix_sources(matrix_words(128, accumulator), matrix_words(16u * o_.function, bits),
+    matrix_sources(matrix_words(128, accumulator),
+                   matrix_words((o_.product.is_sparse ? 8u : 16u) * o_.function, bits),
                    matrix_words(8u * o_.function, bits), matrix_words(128, accumulator));
     unused_predicate(87, 90);
     if (word_.bits(87, 4) != 0 && word_.bits(87, 4) != 7)
       refuse("HMMA with a predicate");
   }
-  /// QMMA: `type` and `source_type` are 1 where A's and B's floats are e5m2, else e4m3.
+  /// Reads the kinds of A's and B's floats: values of SmallFloat.
+  void small_floats() {
+    static constexpr std::array<std::string_view, 6> names{".E4M3", ".E5M2", "", ".E3M2", ".E2M3", ".E2M1"};
+    const auto kind = [&](unsigned low, unsigned high) {
+      const auto value = static_cast<std::uint8_t>(take(low, 1) | take(high, 2) << 1);
+      if (value < names.size() && !names[value].empty())
+        name(names[value]);
+      else
+        refuse(fmt::format("floats of kind {}", value));
+      return value;
+    };
+    o_.type = kind(78, 82);
+    o_.source_type = kind(79, 84);
+  }
+  /// Reads the registers with the scales, and the uniform one that says which lanes and bytes of them count.
+  void scales() {
+    o_.product.is_scaled = true;
+    o_.d = general_source(40);
+    o_.e = general_source(52);
+    o_.base.kind = Source::Kind::uniform;
+    const std::uint32_t index = take(60, 3) | take(73, 5) << 3;
+    o_.base.index = static_cast<std::uint8_t>(index);
+  }
+  /// QMMA: the kinds of A's and B's floats are `type` and `source_type`.
   void qmma() {
     begin(Opcode::qmma, "QMMA");
-    o_.function = take(75, 1) != 0 ? 32 : 16;
-    name(fmt::format(".168{}", o_.function));
-    if (take(74, 1) == 0)
-      refuse("QMMA of another kind");
-    o_.float_result = flag(77, ".F32");
-    o_.type = choice(78, 1, {".E4M3", ".E5M2"});
-    o_.source_type = choice(79, 1, {".E4M3", ".E5M2"});
+    if (o_.form == 2) {
+      name(".SF.16832.F32");
+      o_.function = 32;
+      o_.float_result = true;
+      scales();
+    } else {
+      o_.function = take(75, 1) != 0 ? 32 : 16;
+      name(fmt::format(".168{}", o_.function));
+      if (take(74, 1) == 0)
+        refuse("QMMA of another kind");
+      o_.float_result = flag(77, ".F32");
+    }
+    small_floats();
     const unsigned accumulator = o_.float_result ? 32 : 16;
     matrix_sources(matrix_words(128, accumulator), matrix_words(16u * o_.function, 8),
                    matrix_words(8u * o_.function, 8), matrix_words(128, accumulator));
     unused_predicate(87, 90);
     if (word_.bits(87, 4) != 0 && word_.bits(87, 4) != 7)
       refuse("QMMA with a predicate");
+  }
+  /// OMMA: 16 × 8 × 64 floats of 4 bits. Scales are powers of two for each half of the depth, or E4M3 for
+  /// each quarter.
+  void omma() {
+    begin(Opcode::omma, "OMMA");
+    name(".SF.16864.F32.E2M1.E2M1");
+    o_.function = 64;
+    o_.float_result = true;
+    scales();
+    const std::uint32_t kind = take(82, 2);
+    if (kind != 1 && kind != 2)
+      refuse("OMMA of another kind");
+    o_.product.scales_per_row = kind == 1 ? 4 : 2;
+    name(kind == 1 ? ".UE4M3.4X" : ".UE8M0.2X");
+    matrix_sources(4, 4, 2, 4);
+    unused_predicate(87, 90);
+  }
+  /// A product of 64 × n by the four warps of a warp group: B, and A unless it is in registers, are in shared
+  /// memory at descriptors in uniform registers (PTX ISA, "Asynchronous Warpgroup Level Matrix").
+  void warp_group_product(Opcode opcode, std::string_view its_name) {
+    if (architecture_ != 90 || (o_.form != 4 && o_.form != 6))
+      return;
+    begin(opcode, its_name);
+    const std::uint32_t columns = take(53, 6);
+    std::uint32_t n = 8 * (columns % 32 + 1);
+    if (opcode == Opcode::igmma)
+      n = columns / 3 < 4 ? 8 * (columns / 3 + 1) : 16 * (columns / 3 - 1);
+    if (n > 256 || (opcode == Opcode::igmma && columns % 3 != 0))
+      return refuse(fmt::format("a product of {} columns", n));
+    o_.function = static_cast<std::uint8_t>(n / 8);
+    o_.product.transposes_a = flag(61);
+    o_.product.transposes_b = flag(62);
+    bool is_wide = true;
+    if (opcode == Opcode::igmma) {
+      o_.selector = 32;
+      o_.saturates = flag(75, ".SAT");
+      o_.is_signed = flag(76);
+      o_.source_type = flag(82);
+    } else {
+      is_wide = o_.float_result = flag(75, ".F32");
+      o_.a.negated = flag(72);
+      o_.b.negated = flag(63);
+      if (opcode == Opcode::hgmma) {
+        o_.type = choice(76, 2, {"", ".BF16", ".TF32", "?"});
+        o_.selector = o_.type == 2 ? 8 : 16;
+        if ((columns >= 32) != (o_.type == 2))
+          refuse("HGMMA of another depth");
+      } else {
+        o_.selector = 32;
+        o_.type = choice(76, 1, {".E4M3", ".E5M2"});
+        o_.source_type = choice(77, 1, {".E4M3", ".E5M2"});
+      }
+    }
+    name(fmt::format(".64x{}x{}", n, o_.selector));
+    const bool a_negated = o_.a.negated, b_negated = o_.b.negated;
+    o_.b =
+        uniform_source(o_.form == 4 ? 24 : 32, 2); // four registers: the descriptors of A, if any, and of B
+    o_.a = o_.form == 4 ? o_.b : general_source(24, 4);
+    o_.b.index = static_cast<std::uint8_t>(o_.b.index + 2);
+    o_.a.negated = a_negated;
+    o_.b.negated = b_negated;
+    const auto words = static_cast<std::uint8_t>(is_wide ? n / 2 : n / 4);
+    destination(words);
+    o_.c = general_source(64, words);
+    ignore(84, 3); // the scoreboard of the group: 7 is none
+    o_.predicate_in[0].index = static_cast<std::uint8_t>(7 - take(87, 3)); // whether the sum begins with C
+    o_.predicate_in[0].uniform = true;
+    o_.predicate_in[0].negated = flag(90);
+    ignore(91, 1);
   }
   void imma() {
     begin(Opcode::imma, "IMMA");
@@ -1098,10 +1262,10 @@ private:
       refuse("IMMA of unequal types");
     name(fmt::format(".{}{}.{}{}", o_.is_signed ? 'S' : 'U', o_.type, o_.source_type ? 'S' : 'U', o_.type));
     o_.saturates = flag(82, ".SAT");
-    if (flag(72))
-      refuse("a sparse product");
+    sparsity(72);
     ignore(74, 1);
-    matrix_sources(matrix_words(m[shape] * 8u, 32), matrix_words(unsigned{m[shape]} * k[shape], o_.type),
+    matrix_sources(matrix_words(m[shape] * 8u, 32),
+                   matrix_words(unsigned{m[shape]} * k[shape] / (o_.product.is_sparse ? 2 : 1), o_.type),
                    matrix_words(k[shape] * 8u, o_.type), matrix_words(m[shape] * 8u, 32));
     ignore(87, 4);
   }
@@ -1343,6 +1507,15 @@ private:
       if (uniform_at(64) != zero_register || o_.bytes < 4)
         refuse("STAS with a uniform address, or of less than a word");
       return ignore(90, 2);
+    case 0x1f0: return warp_group_product(Opcode::hgmma, "HGMMA");
+    case 0x1f1: return warp_group_product(Opcode::igmma, "IGMMA");
+    case 0x1f3: return warp_group_product(Opcode::qgmma, "QGMMA");
+    case 0x1c5: // the products of a warp group end where they are issued, so that nothing is waited for
+      if (architecture_ != 90)
+        return;
+      begin(Opcode::nop, take(47, 1) != 0 ? "WARPGROUP.DEPBAR" : "WARPGROUP.ARRIVE");
+      ignore(72, 9);
+      return;
     case 0x1aa: // QSPC
       begin(Opcode::qspc, "QSPC");
       o_.address_is_wide = true;
@@ -2228,6 +2401,8 @@ std::string listing_of(Word word, std::uint32_t address, int architecture) {
   } else {
     operand(text_of(o.a));
     operand(text_of(o.b));
+    if (o.product.is_scaled)
+      operand(text_of(o.base));
     if (o.opcode == Opcode::lea)
       operand(text_of(o.c)), operand(fmt::format("{:#x}", o.shift));
     else

@@ -96,9 +96,13 @@ enum class Opcode : std::uint8_t {
   ldgsts,
   hmma,
   imma,
-  qmma, ///< of 8-bit floats
+  qmma, ///< of floats of 8 bits or fewer
   bmma,
   dmma,
+  omma,  ///< of floats of 4 bits
+  hgmma, ///< of warp groups: of halves, TF32
+  igmma, ///< of bytes
+  qgmma, ///< of floats of 8 bits
   syncs_exch,
   syncs_arrive,
   syncs_phase,
@@ -191,6 +195,18 @@ struct ImageInputs {
   std::uint8_t second_destination = zero_register; ///< of the third channel and the fourth
 };
 
+/// Floats of 8 bits and fewer, as the type fields of products number them: exponents and fractions.
+enum class SmallFloat : std::uint8_t { e4m3, e5m2, e3m2 = 3, e2m3, e2m1 };
+
+/// The inputs of products by tensor cores beside their matrices, and how these lie.
+struct ProductInputs {
+  bool is_sparse = false;
+  std::uint8_t selector = 0; ///< which lanes of each four have the places of A's elements
+  bool is_scaled = false;
+  std::uint8_t scales_per_row = 1; ///< over the depth
+  bool transposes_a = false, transposes_b = false;
+};
+
 struct Operands {
   Opcode opcode = Opcode::unknown;
   std::uint16_t code = 0; ///< bits 0 to 8
@@ -204,6 +220,7 @@ struct Operands {
   std::uint8_t predicate_out[2] = {true_predicate, true_predicate};
   bool predicate_out_uniform = false;
   Source a, b, c;
+  Source d, e; ///< of products: the places of a sparse A's elements; the scales of A and of B
   PredicateSource predicate_in[3];
 
   // Modifiers. Each opcode has some of them.
@@ -226,7 +243,7 @@ struct Operands {
   std::uint8_t shift = 0;       ///< of LEA; of the register of a shared address
   std::uint8_t type = 0;        ///< by opcode: of SHF, of conversions and of loads the bytes' logarithm
   std::uint8_t source_type = 0; ///< of conversions
-  std::uint8_t function = 0;    ///< by opcode: of MUFU, VOTE, SHFL, PRMT, REDUX, BAR, HMMA
+  std::uint8_t function = 0;    ///< by opcode: of MUFU, VOTE, SHFL, PRMT, REDUX, BAR, HMMA, HGMMA
   std::uint8_t selector = 0; ///< by opcode: the byte or half of a source, the special register, the barrier
 
   // Addresses: register a, uniform register base, offset.
@@ -243,6 +260,7 @@ struct Operands {
   bool is_strong = false;  ///< a load that others may write meanwhile: volatile, relaxed or acquiring
 
   ImageInputs image;
+  ProductInputs product;
 
   std::int64_t target = 0; ///< of branches, from the section's begin
 

@@ -33,7 +33,7 @@ struct PersistingWindow {
   double set_aside = 0;             ///< the share of the L2
 };
 
-/// What a changed trace says beside its accesses.
+/// The changes of a trace that its accesses do not show.
 struct Alteration {
   std::vector<MovedSite> moved_sites;
   std::optional<Coarsening> coarsening;       ///< how the threads that the launches have are to be merged

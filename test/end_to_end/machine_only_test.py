@@ -1,6 +1,7 @@
 """Tests kernels that the CPU back end has no code for: their machine code is executed in place of the program's own, and is traced."""
 
 import json
+import re
 import subprocess
 
 from nvcc_case import NvccCase
@@ -34,6 +35,18 @@ class MachineOnly(NvccCase):
                 expressions = {site["expression"] for site in kernel["sites"]}
                 self.assertLessEqual({"multiply": {"c[row * 8 + pair]"}, "fixed": {"out[blockIdx.x]"}, "chosen": {"out[blockIdx.x]"}}[
                     kernel["name"].split("(")[0]], expressions)
+
+    def test_products_of_tensor_cores(self):
+        """Of warp groups, with sparse matrices, and of small floats: each line of a program is a product that it checks."""
+        for source in sorted((KERNELS / "products").glob("*.cu")):
+            with self.subTest(source.name):
+                program = self.folder / source.stem
+                flags = re.search("^// flags: (.*)$", source.read_text(), re.MULTILINE)[1].split()
+                done = warplens("nvcc", "--backend", "cpu", *flags, source, "-o", program)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                done = subprocess.run([program], capture_output=True, text=True, check=False, timeout=300)
+                self.assertGreater(len(done.stdout.splitlines()), 2, done.stderr)
+                self.assertEqual([line for line in done.stdout.splitlines() if not line.endswith(": right")], [], done.stderr)
 
     def test_they_share_the_program(self):
         """Its tables of functions, its memory, its output and its other threads; each fault ends the kernel, not the program."""
