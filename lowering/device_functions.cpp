@@ -147,11 +147,10 @@ constexpr char assertion[] = "__warplens_cpu_assertfail";
 
 /// System functions, and the names that the runtime gives them.
 const std::map<StringRef, StringRef>& system_functions() {
-  static const std::map<StringRef, StringRef> names = {{"vprintf", "__warplens_cpu_vprintf"},
-                                                       {"__assertfail", assertion},
-                                                       {"malloc", "__warplens_cpu_malloc"},
-                                                       {"free", "__warplens_cpu_free"},
-                                                       {"__cxa_pure_virtual", "__warplens_cpu_pure_virtual"}};
+  static const std::map<StringRef, StringRef> names = {
+      {"vprintf", "__warplens_cpu_vprintf"}, {"__assertfail", assertion},
+      {"malloc", "__warplens_cpu_malloc"},   {"cudaGraphSetConditional", "__warplens_cpu_set_condition"},
+      {"free", "__warplens_cpu_free"},       {"__cxa_pure_virtual", "__warplens_cpu_pure_virtual"}};
   return names;
 }
 

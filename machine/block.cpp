@@ -10,14 +10,16 @@ namespace {
 
 /// Where bank 0 has what the driver puts there, by architecture.
 struct BankLayout {
-  std::uint32_t block, grid, shared_window, local_window, stack, workspace;
+  std::uint32_t block, grid, shared_window, local_window, parameter_window, stack, workspace;
 };
 constexpr std::uint32_t no_place = ~0u;
 
 BankLayout layout_of(int architecture) {
   if (architecture >= 100)
-    return {0x360, 0x370, no_place, 0x2f8, 0x37c, 0x254};
-  return {0x00, 0x0c, architecture >= 90 ? no_place : 0x18, 0x20, 0x28, architecture >= 90 ? 0x44u : 0x8cu};
+    return {0x360, 0x370, no_place, 0x2f8, 0x348, 0x37c, 0x254};
+  if (architecture >= 90)
+    return {0x00, 0x0c, no_place, 0x20, 0x198, 0x28, 0x44};
+  return {0x00, 0x0c, 0x18, 0x20, no_place, 0x28, 0x8c};
 }
 
 template <class Number> void put(std::vector<std::byte>& bytes, std::uint32_t at, Number value) {
@@ -63,6 +65,8 @@ std::vector<std::byte> make_bank0(const Code& code, const Kernel& kernel, const 
   if (layout.shared_window != no_place)
     put(bank, layout.shared_window, shared_window);
   put(bank, layout.local_window, local_window);
+  if (layout.parameter_window != no_place)
+    put(bank, layout.parameter_window, parameter_window);
   put(bank, layout.stack, local_bytes);
   put(bank, layout.workspace, std::uint32_t(launch.workspace >> 32)); // %envreg1 and %envreg2
   put(bank, layout.workspace + 4, std::uint32_t(launch.workspace));

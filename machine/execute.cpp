@@ -113,7 +113,7 @@ private:
     const Operands& x = *o.operands;
     if (x.opcode == Opcode::ldc)
       return observe_constant(warp, o, lanes);
-    if (is_image(x.opcode))
+    if (is_image(x.opcode) || is_tensor_copy(x.opcode))
       return; // whose addresses are known where it is executed
     std::array<std::uint64_t, lane_count> addresses;
     compute_addresses(warp, o, addresses);
@@ -129,12 +129,15 @@ private:
                                 x.opcode != Opcode::syncs_phase),
                   .addresses = addresses};
     const WarpId id{warp.block->index, warp.index};
-    if (x.opcode == Opcode::ublkcp) {
+    if (x.opcode == Opcode::ublkcp || x.opcode == Opcode::ublkred) {
+      if (x.function == 2)
+        return; // it stays in shared memory
       const RowPlace global = x.function != 0 ? o.a : o.b;
       addresses[0] = std::uint64_t{warp.row(global)[lane_count]} << 32 | warp.row(global)[0];
       access.lanes = 1;
       access.is_store = x.function == 0;
-      access.bulk_bytes = 16 * warp.row(o.c)[0];
+      access.is_atomic = x.opcode == Opcode::ublkred;
+      access.bulk_bytes = 16 * (warp.row(o.c)[0] & 0xffff);
     }
     if (x.opcode == Opcode::ldsm || x.opcode == Opcode::stsm) {
       // The first lanes give the addresses of the matrices' rows, of 16 bytes each.
@@ -647,6 +650,26 @@ std::string check(const Program& program, const Kernel& kernel, const Launch& la
 
 } // namespace
 
+namespace {
+
+/// Lets the launch read its parameters by generic addresses, as long as it runs.
+class ReadableParameters {
+public:
+  explicit ReadableParameters(LaunchState& state) : memory_(*state.memory) {
+    const std::uint32_t begin = state.code->parameter_base;
+    if (begin < state.bank0.size())
+      memory_.add({parameter_window, state.bank0.size() - begin, state.bank0.data() + begin, false});
+  }
+  ReadableParameters(const ReadableParameters&) = delete;
+  ReadableParameters& operator=(const ReadableParameters&) = delete;
+  ~ReadableParameters() { memory_.remove(parameter_window); }
+
+private:
+  Memory& memory_;
+};
+
+} // namespace
+
 std::vector<std::uint64_t> cluster_of(const Launch& launch, std::uint64_t block) {
   const std::uint64_t x = block % launch.grid.x / launch.cluster.x * launch.cluster.x;
   const std::uint64_t y = block / launch.grid.x % launch.grid.y / launch.cluster.y * launch.cluster.y;
@@ -666,6 +689,7 @@ Outcome execute(const Program& program, const Kernel& kernel, const Launch& laun
   if (std::ranges::any_of(blocks, [&](std::uint64_t block) { return block >= launch.grid.count(); }))
     return refused("a block that the grid does not have");
   LaunchState state = prepare(program, kernel, launch, memory, sink);
+  const ReadableParameters parameters(state);
 
   // With clusters each group of blocks is whole clusters, each once.
   std::vector<std::uint64_t> order;

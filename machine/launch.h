@@ -24,6 +24,8 @@ struct Dimensions {
 /// there.
 inline constexpr std::uint64_t shared_window = 0x7000'0000'0000'0000;
 inline constexpr std::uint64_t local_window = 0x7100'0000'0000'0000;
+/// A kernel's parameters lie here for generic addresses.
+inline constexpr std::uint64_t parameter_window = 0x7200'0000'0000'0000;
 
 /// Which side of a branch runs first where the lanes of a warp part. Hardware's order is not documented.
 enum class BranchOrder : std::uint8_t { fall_through_first, taken_first };

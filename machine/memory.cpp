@@ -34,6 +34,11 @@ void Memory::add(Range range) {
   parts_.insert(after, std::move(part));
 }
 
+void Memory::remove(std::uint64_t address) {
+  std::erase_if(parts_, [&](const std::unique_ptr<Part>& part) { return part->range.address == address; });
+  last_ = nullptr;
+}
+
 Memory::~Memory() {
   discard();
 }

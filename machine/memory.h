@@ -36,6 +36,8 @@ public:
 
   /// Adds a range; what was written stays.
   void add(Range range);
+  /// Removes the range that begins at the address, with what was written.
+  void remove(std::uint64_t address);
   /// Returns whether all bytes are in one range.
   bool contains(std::uint64_t address, std::uint64_t bytes) const {
     const Part* part = find(address);

@@ -175,6 +175,17 @@ inline bool is_image(sass::Opcode opcode) {
   return opcode >= sass::Opcode::texture && opcode <= sass::Opcode::sust;
 }
 
+/// Returns whether it copies a box of a tensor.
+inline bool is_tensor_copy(sass::Opcode opcode) {
+  return opcode >= sass::Opcode::utmaldg && opcode <= sass::Opcode::utmaredg;
+}
+
+/// Completes bytes of a transaction at a barrier in shared memory; ends the warp if there is none.
+void complete_bytes(Warp& warp, const Operation& operation, std::uint32_t barrier_at, std::uint32_t bytes);
+
+/// Returns the function of a copy of many bytes at once; null if it is none.
+Handler select_bulk_operation(sass::Opcode opcode);
+
 /// Returns the function of an operation on images. It tells the sink which texels it accesses.
 Handler select_image_operation(sass::Opcode opcode);
 

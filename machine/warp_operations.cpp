@@ -492,40 +492,6 @@ void check_phase(Warp& warp, const Operation& o, Mask mask) {
   warp.set_predicate(o.out[0], is_over, mask);
 }
 
-/// Copies bytes between global and shared memory at once, and completes them at a barrier.
-/// Completes bytes of a transaction at a barrier in shared memory.
-void complete_bytes(Warp& warp, const Operation& o, u32 barrier_at, u32 bytes) {
-  std::byte* const at = shared_bytes_at(warp, barrier_at, 8);
-  if (!at)
-    return fault(warp, o, barrier_at);
-  SharedBarrier barrier{};
-  std::memcpy(&barrier.word, at, 8);
-  barrier.arrive(0, 0 - u64{bytes});
-  std::memcpy(at, &barrier.word, 8);
-}
-
-void copy_in_bulk(Warp& warp, const Operation& o, Mask) {
-  const bool to_shared = o.operands->function != 0;
-  const u32 *a = warp.row(o.a), *b = warp.row(o.b);
-  const u32 bytes = 16 * warp.row(o.c)[0];
-  // A is the source, B the destination; beside an address in shared memory is that of the barrier.
-  const u64 global = word_pair(to_shared ? a : b, 0, 8);
-  const u32 shared = to_shared ? b[0] : a[0];
-  Memory& memory = *warp.block->launch->memory;
-  for (u32 done = 0; done < bytes; done += 16) {
-    std::byte* at = shared_bytes_at(warp, shared + done, 16);
-    if (!at)
-      return fault(warp, o, shared + done);
-    const bool copied = to_shared
-                            ? memory.copy_from(global + done, std::span(at, 16))
-                            : memory.copy_to(global + done, std::span<const std::byte>(at, 16), warp.pc);
-    if (!copied)
-      return fault(warp, o, global + done);
-  }
-  if (to_shared)
-    complete_bytes(warp, o, b[lane_count], bytes);
-}
-
 /// Stores to shared memory of the cluster, and completes the bytes at a barrier there.
 void store_asynchronously(Warp& warp, const Operation& o, Mask mask) {
   const u32 *addresses = warp.row(o.a), *from = warp.row(o.b), bytes = o.operands->bytes;
@@ -803,6 +769,16 @@ void nothing(Warp&, const Operation&, Mask) {}
 
 } // namespace
 
+void complete_bytes(Warp& warp, const Operation& o, u32 barrier_at, u32 bytes) {
+  std::byte* const at = shared_bytes_at(warp, barrier_at, 8);
+  if (!at)
+    return fault(warp, o, barrier_at);
+  SharedBarrier barrier{};
+  std::memcpy(&barrier.word, at, 8);
+  barrier.arrive(0, 0 - u64{bytes});
+  std::memcpy(at, &barrier.word, 8);
+}
+
 void fault(Warp& warp, const Operation& o, u64 address) {
   const u32 bytes = o.operands->bytes;
   const bool misaligned = bytes != 0 && address % bytes != 0;
@@ -877,12 +853,11 @@ Handler select_warp_operation(const Operands& x) {
   case Opcode::syncs_arrive: return arrive;
   case Opcode::syncs_exch: return exchange_barrier;
   case Opcode::syncs_phase: return check_phase;
-  case Opcode::ublkcp: return copy_in_bulk;
   case Opcode::stas: return store_asynchronously;
   default:
     if (is_product(x.opcode))
       return select_product(x.opcode);
-    return is_image(x.opcode) ? select_image_operation(x.opcode) : nullptr;
+    return is_image(x.opcode) ? select_image_operation(x.opcode) : select_bulk_operation(x.opcode);
   }
 }
 

@@ -481,9 +481,19 @@ private:
       read_uniform(64, 1);
       break;
     case 0x1b4: // UTMALDG: the addresses in shared memory of data and barrier, then the coordinates
-    case 0x1b5: // UTMASTG: without the barrier
-      read_uniform(32, static_cast<std::uint8_t>((operation_.code == 0x1b4 ? 2 : 1) + word_.bits(79, 3) + 1));
+    case 0x1b5: // UTMASTG, UTMAREDG: without the barrier
+    case 0x1b6:
+    case 0x1b8: { // UTMAPF: only the coordinates
+      const unsigned first = operation_.code == 0x1b4 ? 2 : operation_.code == 0x1b8 ? 0 : 1;
+      read_uniform(32, static_cast<std::uint8_t>(first + word_.bits(79, 3) + 1));
       read_uniform(24, 2);
+      if (form_ == 1 && operation_.code == 0x1b4)
+        read_uniform(64, 1); // the blocks of a multicast, and the offsets of im2col
+      break;
+    }
+    case 0x1bc: // UBLKPF
+      read_uniform(24, 2);
+      read_uniform(64, 1);
       break;
     case 0x1b9: // UTMACCTL
       read_uniform(24, 2);

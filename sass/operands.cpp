@@ -1491,10 +1491,14 @@ private:
     case 0x1b0:
     case 0x1b1:
     case 0x1b2: return shared_barrier(code);
-    case 0x1b7:
-      begin(Opcode::nop, "UTMACMDFLUSH"); // ends a group of bulk copies
-      uniform_guard_ = true;
-      return ignore(16, 89);
+    case 0x1b7: return hint("UTMACMDFLUSH"); // ends a group of bulk copies
+    case 0x1b4:
+    case 0x1b5:
+    case 0x1b6: return tensor_copy(code);
+    case 0x1b8: return hint("UTMAPF");
+    case 0x1b9: return hint("UTMACCTL");
+    case 0x1bc: return hint("UBLKPF");
+    case 0x1bb: return bulk_reduction();
     case 0x1ba: return bulk_copy();
     case 0x1bd: // STAS: of A, one register is the address and the next one that of the barrier
       if (architecture_ < 90)
@@ -1915,16 +1919,69 @@ private:
   void bulk_copy() {
     begin(Opcode::ublkcp, "UBLKCP");
     uniform_guard_ = true;
-    const bool to_shared = take(73, 1) != 0, to_global = take(74, 1) != 0;
-    if (to_shared == to_global)
+    const bool to_shared = take(73, 1) != 0, from_shared = take(74, 1) != 0;
+    if (!to_shared && !from_shared)
       refuse("the direction of UBLKCP");
-    o_.function = to_shared;
-    name(to_shared ? ".S.G" : ".G.S");
+    o_.function = !to_shared ? 0 : from_shared ? 2 : 1; // to global memory, from it, within the cluster
+    name(!to_shared ? ".G.S" : from_shared ? ".S.S" : ".S.G");
+    bulk_operands();
+  }
+  void bulk_operands() {
+    o_.wraps = flag(75, ".MULTICAST");
     ignore(91, 1);
+    cache_hint();
     o_.a = uniform_source(24, 2);
     o_.b = uniform_source(32, 2);
     o_.c = uniform_source(64);
     o_.space = Space::global;
+  }
+  void cache_hint() {
+    if (take(76, 1) != 0)
+      ignore(40, 8);
+  }
+  /// UBLKRED: many elements in global memory, each by an atomic operation.
+  void bulk_reduction() {
+    begin(Opcode::ublkred, "UBLKRED.G.S");
+    uniform_guard_ = true;
+    if (take(74, 1) == 0)
+      refuse("the direction of UBLKRED");
+    o_.type = small(81, 4);
+    o_.atomic =
+        AtomicOperation(choice(87, 3, {".ADD", ".MIN", ".MAX", ".INC", ".DEC", ".AND", ".OR", ".XOR"}));
+    bulk_operands();
+  }
+  /// UTMALDG, UTMASTG, UTMAREDG: a box of a tensor, whose map A is the address of. From B on are the address
+  /// in shared memory, for a load that of the barrier, and the coordinates. C has the blocks of a multicast;
+  /// with offsets of im2col in its lower half, in its upper one.
+  void tensor_copy(std::uint32_t code) {
+    begin(code == 0x1b4   ? Opcode::utmaldg
+          : code == 0x1b5 ? Opcode::utmastg
+                          : Opcode::utmaredg,
+          code == 0x1b4   ? "UTMALDG"
+          : code == 0x1b5 ? "UTMASTG"
+                          : "UTMAREDG");
+    uniform_guard_ = true;
+    o_.selector = std::uint8_t(1 + choice(79, 3, {".1D", ".2D", ".3D", ".4D", ".5D", "?", "?", "?"}));
+    if (code == 0x1b6)
+      o_.atomic =
+          AtomicOperation(choice(87, 3, {".ADD", ".MIN", ".MAX", ".INC", ".DEC", ".AND", ".OR", ".XOR"}));
+    o_.extended = flag(82, ".IM2COL");
+    ignore(91, 1);
+    o_.a = uniform_source(24, 2);
+    o_.b = uniform_source(32, std::uint8_t((code == 0x1b4 ? 2 : 1) + o_.selector));
+    o_.wraps = flag(75, ".MULTICAST");
+    cache_hint();
+    if (o_.form == 1 && code == 0x1b4)
+      o_.c = uniform_source(64);
+    else
+      ignore(64, 8);
+    o_.space = Space::global;
+  }
+  /// What only moves data closer, or orders accesses.
+  void hint(std::string_view text) {
+    begin(Opcode::nop, text);
+    uniform_guard_ = true;
+    ignore(16, 89);
   }
 
   // ---- textures and surfaces: fields after Mesa's assembler (nak/sm70_encode.rs), the order of the inputs

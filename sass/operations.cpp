@@ -205,12 +205,15 @@ constexpr Operation table[] = {
     {0x1c2, 0, "R2UR", InstructionClass::uniform, regular, UD | A | W81},
     {0x1c3, 0, "S2UR", special_register, regular, UD | UG},
     // the tensor memory accelerator
-    {0x1b4, form(2), "UTMALDG", copy_to_shared, bulk, UG},
+    {0x1b4, form(1) | form(2), "UTMALDG", copy_to_shared, bulk, UG},
     {0x1b5, form(1), "UTMASTG", copy_to_global, bulk, UG},
+    {0x1b6, form(1), "UTMAREDG", reduction_global, bulk, UG},
     {0x1b7, form(4), "UTMACMDFLUSH", wait, regular, UG},
+    {0x1b8, form(1) | form(2), "UTMAPF", other, bulk, UG},
     {0x1b9, form(4), "UTMACCTL", other, bulk, UG},
     {0x1ba, form(1), "UBLKCP", other, bulk, UG},
     {0x1bb, form(1), "UBLKRED", reduction_global, bulk, UG},
+    {0x1bc, form(1), "UBLKPF", other, bulk, UG},
 };
 
 constexpr std::size_t operation_count = std::size(table);

@@ -30,11 +30,14 @@ Expected<void> fill_with_libraries(const fs::path& folder, const fs::path& origi
   const fs::path& ours = resources().libraries;
   const auto own = names_in(ours);
   fs::create_directories(folder);
+  for (const std::string& name : own) // also where the toolkit lacks the library
+    if (!name.starts_with("libwarplens_"))
+      TRY(write_file(folder / name, fmt::format("INPUT({})\n", (ours / name).string())));
   for (const std::string& name : names_in(original)) {
+    if (own.contains(name))
+      continue;
     if (name == "stubs") {
       TRY(fill_with_libraries(folder / name, original / name));
-    } else if (own.contains(name)) {
-      TRY(write_file(folder / name, fmt::format("INPUT({})\n", (ours / name).string())));
     } else {
       fs::create_symlink(original / name, folder / name);
     }
@@ -69,7 +72,9 @@ Expected<fs::path> toolkit_overlay(const Toolkit& toolkit) {
     return fail("there is no cache for it (WARPLENS_CACHE)");
   try {
     const auto root = fs::canonical(toolkit.root);
-    const auto identity = root.string() + '\n' + resources().libraries.string() + '\n' + version;
+    auto identity = root.string() + '\n' + resources().libraries.string() + '\n' + version;
+    for (const std::string& name : names_in(resources().libraries))
+      identity += '\n' + name;
     const auto overlay = cache / fmt::format("toolkit-{:016x}", stable_hash(identity));
     if (fs::exists(overlay / "lib/libcudart_static.a"))
       return overlay;

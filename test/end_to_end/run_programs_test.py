@@ -22,7 +22,7 @@ int main(int count, char** words) {
   return %s;
 }
 """
-CUBLAS = "#include <cublas_v2.h>\nint main() { cublasHandle_t handle; return cublasCreate(&handle); }\n"
+CUDNN = "#include <cudnn.h>\nint main() { cudnnHandle_t handle; return cudnnCreate(&handle); }\n"
 
 
 class RunPrograms(unittest.TestCase):
@@ -45,7 +45,7 @@ class RunPrograms(unittest.TestCase):
         self.add("right", SOURCE % 0)
         self.add("wrong_output", SOURCE % 0)
         self.add("crash", SOURCE % "(abort(), 0)")
-        self.add("refused", CUBLAS, MAKEFILE.replace("$(LIBS)", "-lcublas"))
+        self.add("refused", CUDNN, MAKEFILE.replace("$(LIBS)", "-lcudnn"))
         self.add("unbuildable", SOURCE % 0, makefile=None)
         listed = self.suite / "list.tsv"
         rows = [("right", "31"), ("wrong_output", "30"), ("crash", "31"), ("refused", ""), ("unbuildable", ""), ("absent", "")]
@@ -55,7 +55,7 @@ class RunPrograms(unittest.TestCase):
         self.assertEqual([line.split()[:2] for line in lines[:-1]],
                          [["right", "right"], ["wrong_output", "WRONG"], ["crash", "failed"], ["refused", "refused"], ["unbuildable", "failed"],
                           ["absent", "failed"]], lines)
-        self.assertIn("cuBLAS", lines[3])
+        self.assertIn("cuDNN", lines[3])
         self.assertEqual(lines[-1], "6 programs: 1 right, 1 refused, 1 WRONG, 3 failed, 0 too slow")
         self.assertEqual(sorted(file.name for file in (self.suite / "right").iterdir()), ["Makefile", "main.cu"])
 

@@ -44,14 +44,14 @@ class SeveralSources(unittest.TestCase):
         self.assertRegex(done.stderr, r"caller\.cu:\d+: calls doubled_and_counted\(int\), .*-rdc=true")
 
     def test_a_missing_library_is_named(self):
-        for libraries in ("-lcublas", "-lcublas_static -lcublasLt_static -lculibos -lcufft_static -lnppig_static -lnvjpeg"):
-            done, _ = profile("blas.cu", nvcc=libraries, options=["--no-probes"])
+        for libraries in ("-lcudnn", "-lcudnn -lcublas_static -lcublasLt_static -lculibos -lcufft_static -lnppig_static -lnvjpeg"):
+            done, _ = profile("dnn.cu", nvcc=libraries, options=["--no-probes"])
             self.assertEqual(done.returncode, 1)
-            self.assertRegex(done.stderr, r"(?m)^warplens: cublasCreate_v2 is of cuBLAS: the CPU back end has no such library; ")
+            self.assertRegex(done.stderr, r"(?m)^warplens: cudnnCreate is of cuDNN: the CPU back end has no such library; ")
 
     def test_such_a_library_in_a_build(self):
         """The linker names the function, however it is started, and so does the program when it calls it."""
-        message = "cublasCreate_v2 is of cuBLAS: the CPU back end has no such library; on a machine with a GPU --backend gpu runs it"
+        message = "cudnnCreate is of cuDNN: the CPU back end has no such library; on a machine with a GPU --backend gpu runs it"
         wrapper = warplens_tool.tool.parent / "warplens-nvcc"
         libraries = warplens_tool.tool.parent.parent / "lib/warplens"
         with tempfile.TemporaryDirectory() as folder:
@@ -60,16 +60,16 @@ class SeveralSources(unittest.TestCase):
                 self.assertEqual(done.returncode, code, done.stdout + done.stderr)
                 return done.stderr
 
-            self.assertIn(message, run(wrapper, "--backend", "cpu", SEVERAL / "blas.cu", "-o", "by_nvcc", "-lcublas"))
-            run(wrapper, "--backend", "cpu", "-c", SEVERAL / "blas.cu", "-o", "blas.o")
-            self.assertIn(message, run("g++", "-no-pie", "blas.o", "-o", "by_linker", f"-L{libraries}", "-lcublas", "-lcudart_static"))
+            self.assertIn(message, run(wrapper, "--backend", "cpu", SEVERAL / "dnn.cu", "-o", "by_nvcc", "-lcudnn"))
+            run(wrapper, "--backend", "cpu", "-c", SEVERAL / "dnn.cu", "-o", "dnn.o")
+            self.assertIn(message, run("g++", "-no-pie", "dnn.o", "-o", "by_linker", f"-L{libraries}", "-lcudnn", "-lcudart_static"))
             for program in ("by_nvcc", "by_linker"):
                 self.assertEqual(run(f"./{program}", code=1), f"warplens: {message}\n")
             # The linker itself must miss the functions of a library that the toolkit lacks.
-            driver = pathlib.Path(folder) / "driver.cu"
-            driver.write_text("#include <cuda.h>\n__global__ void k() {}\nint main() { k<<<1, 1>>>(); return cuInit(0); }\n")
-            self.assertIn("warplens: error: it calls the CUDA driver API (cuInit): the CPU back end has no such library",
-                          run(wrapper, "--backend", "cpu", driver, "-o", "x", "-lcuda", code=1))
+            source = pathlib.Path(folder) / "npp.cu"
+            source.write_text('extern "C" int nppSetStream(void*);\n__global__ void k() {}\nint main() { k<<<1, 1>>>(); return nppSetStream(0); }\n')
+            self.assertIn("warplens: error: it calls NPP (nppSetStream): the CPU back end has no such library",
+                          run(wrapper, "--backend", "cpu", source, "-o", "x", "-lnppc", code=1))
 
     def test_nvidias_own_library_in_a_program(self):
         real = warplens_tool.real_nvcc().parent.parent / "lib64/libcublas.so"

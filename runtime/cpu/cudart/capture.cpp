@@ -91,14 +91,15 @@ cudaError_t begin(cudaStream_t stream, CUgraph_st* graph, const cudaGraphNode_t*
 }
 
 cudaError_t end(cudaStream_t stream, cudaGraph_t* graph) {
-  if (!graph)
-    return cudaErrorInvalidValue;
-  *graph = nullptr;
+  if (graph)
+    *graph = nullptr;
   Captures& all = captures();
   const std::lock_guard lock(all.mutex);
   const auto capture = find(stream);
   if (!capture)
     return cudaErrorIllegalState;
+  if (!graph && capture->own_graph) // the program would lose it
+    return cudaErrorInvalidValue;
   if (capture->origin != stream)
     return cudaErrorStreamCaptureUnmatched;
   if (capture->mode != cudaStreamCaptureModeRelaxed && capture->thread != std::this_thread::get_id())
@@ -110,7 +111,8 @@ cudaError_t end(cudaStream_t stream, cudaGraph_t* graph) {
   if (!std::ranges::all_of(capture->ends,
                            [&](const auto& other) { return is_joined(*capture, other.second); }))
     return cudaErrorStreamCaptureUnjoined;
-  *graph = capture->graph;
+  if (graph)
+    *graph = capture->graph;
   static_cast<void>(capture->own_graph.release()); // the program owns it now
   return cudaSuccess;
 }

@@ -36,6 +36,12 @@ bool lives(const void* handle) {
 Operation clone_operation(const Operation& operation) {
   if (const auto* child = std::get_if<SubGraph>(&operation))
     return SubGraph{clone(*child->graph)};
+  if (const auto* node = std::get_if<Conditional>(&operation)) {
+    Conditional copy{node->condition, node->type, {}, std::make_shared<std::vector<cudaGraph_t>>()};
+    for (const auto& body : node->bodies)
+      copy.handles->push_back(copy.bodies.emplace_back(clone(*body)).get());
+    return copy;
+  }
   return operation;
 }
 
@@ -95,6 +101,10 @@ CUgraphNode_st* find_clone(const CUgraph_st& graph, const CUgraphNode_st* origin
     if (const auto* child = std::get_if<SubGraph>(&node->operation))
       if (CUgraphNode_st* inside = find_clone(*child->graph, original))
         return inside;
+    if (const auto* conditional = std::get_if<Conditional>(&node->operation))
+      for (const auto& body : conditional->bodies)
+        if (CUgraphNode_st* inside = find_clone(*body, original))
+          return inside;
   }
   return nullptr;
 }
@@ -125,11 +135,11 @@ cudaError_t run_graph(const CUgraph_st& graph) {
 }
 
 cudaGraphNodeType type_of(const Operation& operation) {
-  constexpr cudaGraphNodeType types[] = {cudaGraphNodeTypeEmpty,       cudaGraphNodeTypeKernel,
-                                         cudaGraphNodeTypeMemcpy,      cudaGraphNodeTypeMemset,
-                                         cudaGraphNodeTypeHost,        cudaGraphNodeTypeGraph,
-                                         cudaGraphNodeTypeEventRecord, cudaGraphNodeTypeWaitEvent,
-                                         cudaGraphNodeTypeMemAlloc,    cudaGraphNodeTypeMemFree};
+  constexpr cudaGraphNodeType types[] = {
+      cudaGraphNodeTypeEmpty,       cudaGraphNodeTypeKernel,     cudaGraphNodeTypeMemcpy,
+      cudaGraphNodeTypeMemset,      cudaGraphNodeTypeHost,       cudaGraphNodeTypeGraph,
+      cudaGraphNodeTypeEventRecord, cudaGraphNodeTypeWaitEvent,  cudaGraphNodeTypeMemAlloc,
+      cudaGraphNodeTypeMemFree,     cudaGraphNodeTypeConditional};
   static_assert(std::size(types) == std::variant_size_v<Operation>);
   return types[operation.index()];
 }

@@ -62,6 +62,11 @@ std::vector<CUgraphNode_st*> topological_order(const CUgraph_st& graph);
 /// Runs all enabled nodes and stops at the first error.
 cudaError_t run_graph(const CUgraph_st& graph);
 
+/// Describes a conditional node with empty graphs, which are written to the parameters.
+cudaError_t create_conditional(cudaConditionalNodeParams& parameters, Operation& made);
+/// Sets the conditions of a graph that is launched to their defaults.
+void reset_conditions(const CUgraph_st& graph);
+
 cudaGraphNodeType type_of(const Operation& operation);
 
 } // namespace warplens::cpu

@@ -48,6 +48,7 @@ cudaError_t launch(const CUgraphExec_st& ready, cudaStream_t stream) {
     return cudaErrorInvalidResourceHandle;
   if (ready.flags & cudaGraphInstantiateFlagAutoFreeOnLaunch)
     free_allocations(*ready.graph);
+  reset_conditions(*ready.graph);
   return run_graph(*ready.graph);
 }
 
@@ -81,8 +82,9 @@ cudaGraphExecUpdateResult compare(const CUgraph_st& before, const CUgraph_st& af
       return cudaGraphExecUpdateErrorNodeTypeChanged;
     if (places(*old_nodes[i], old_nodes) != places(*new_nodes[i], new_nodes))
       return cudaGraphExecUpdateErrorTopologyChanged;
-    if (std::holds_alternative<Allocate>(new_one) || std::holds_alternative<Release>(new_one))
-      return cudaGraphExecUpdateErrorNotSupported; // memory belongs to the graph that it was allocated for
+    if (std::holds_alternative<Allocate>(new_one) || std::holds_alternative<Release>(new_one) ||
+        std::holds_alternative<Conditional>(new_one))
+      return cudaGraphExecUpdateErrorNotSupported; // memory and conditions belong to their graphs
     if (const auto* child = std::get_if<SubGraph>(&new_one))
       if (const auto result = compare(*std::get<SubGraph>(old_one).graph, *child->graph, differs);
           result != cudaGraphExecUpdateSuccess)

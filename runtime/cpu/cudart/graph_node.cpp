@@ -127,11 +127,11 @@ cudaError_t create_operation(cudaGraphNodeParams* parameters, Operation& made) {
     return error;
   }
   case cudaGraphNodeTypeMemFree: return create_operation(Release{parameters->free.dptr}, made);
-  case cudaGraphNodeTypeConditional:
+  case cudaGraphNodeTypeConditional: return create_conditional(parameters->conditional, made);
   case cudaGraphNodeTypeExtSemaphoreSignal:
   case cudaGraphNodeTypeExtSemaphoreWait:
-    std::fprintf(stderr, "warplens: %s nodes in graphs are not supported by the CPU back end\n",
-                 parameters->type == cudaGraphNodeTypeConditional ? "conditional" : "external semaphores'");
+    std::fputs("warplens: external semaphores' nodes in graphs are not supported by the CPU back end\n",
+               stderr);
     return cudaErrorNotSupported;
   default: return cudaErrorInvalidValue;
   }

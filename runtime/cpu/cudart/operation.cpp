@@ -28,6 +28,7 @@ struct Performer {
   }
   cudaError_t operator()(const Allocate& node) const { return begin_graph_allocation(*node.allocation); }
   cudaError_t operator()(const Release& node) const { return release_memory(node.pointer); }
+  cudaError_t operator()(const Conditional& node) const { return run_conditional(node); }
 };
 
 } // namespace

@@ -80,11 +80,27 @@ struct Release {
   void* pointer;
 };
 
+/// The value that a conditional node goes by. A handle is its address; device code sets it.
+struct Condition {
+  unsigned value = 0, default_value = 0;
+  bool is_reset = false; ///< to the default when its graph is launched
+};
+/// A node that runs one of its graphs, or one as long as the condition holds.
+struct Conditional {
+  Condition* condition; ///< of a handle, which lives until the process ends
+  cudaGraphConditionalNodeType type;
+  std::vector<std::shared_ptr<CUgraph_st>> bodies;
+  std::shared_ptr<std::vector<cudaGraph_t>> handles; ///< the same graphs, for the program
+};
+
 /// The first alternative is a node that only orders others.
-using Operation = std::variant<std::monostate, KernelCall, cudaMemcpy3DParms, cudaMemsetParams,
-                               cudaHostNodeParams, SubGraph, EventRecord, EventWait, Allocate, Release>;
+using Operation =
+    std::variant<std::monostate, KernelCall, cudaMemcpy3DParms, cudaMemsetParams, cudaHostNodeParams,
+                 SubGraph, EventRecord, EventWait, Allocate, Release, Conditional>;
 
 cudaError_t perform(const Operation& operation);
+/// Runs the graphs that the node's condition chooses.
+cudaError_t run_conditional(const Conditional& node);
 /// Returns the errors that can be found without accessing memory; performs nothing.
 cudaError_t check(const Operation& operation);
 

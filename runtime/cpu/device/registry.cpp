@@ -260,6 +260,18 @@ void register_host_variable(const void* host_variable, const char* symbol, const
   all.host_variables.insert_or_assign(host_variable, HostVariable{symbol, module});
 }
 
+void register_loaded_kernel(const void* handle, Kernel kernel) {
+  Tables& all = tables();
+  const std::lock_guard lock(all.mutex);
+  all.host_kernels.insert_or_assign(handle, std::move(kernel));
+}
+
+void forget_loaded_kernel(const void* handle) {
+  Tables& all = tables();
+  const std::lock_guard lock(all.mutex);
+  all.host_kernels.erase(handle);
+}
+
 bool forget_library(const void* library) {
   if (library == library_of_program())
     return false;

@@ -48,6 +48,11 @@ const VariableRecord* variable_at(const void* address);
 void register_host_kernel(const void* host_function, const char* symbol, const char* module);
 void register_host_variable(const void* host_variable, const char* symbol, const char* module);
 
+/// Registers a kernel of a module that the program has loaded, which has its record; the handle stands for
+/// it.
+void register_loaded_kernel(const void* handle, Kernel kernel);
+void forget_loaded_kernel(const void* handle);
+
 /// Forgets the kernels and variables of a library that is being unloaded. The program's own stay, since other
 /// destructors may still launch: returns false.
 bool forget_library(const void* library);

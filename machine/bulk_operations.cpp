@@ -1,0 +1,369 @@
+// Copies of many bytes at once, by the unit that hardware calls the tensor memory accelerator. A copy is done
+// when it is issued, and its bytes complete at once at their barrier (PTX ISA, "cp.async.bulk" and
+// "Tensors").
+#include "machine/numbers.h"
+#include "machine/tensor_map.h"
+#include "machine/warp.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fmt/format.h>
+
+namespace warplens::machine {
+namespace {
+
+using sass::Opcode;
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+using i64 = std::int64_t;
+
+/// An address in shared memory is the block's rank in its cluster above 24 bits of an offset.
+constexpr u32 offset_mask = 0xffffff;
+
+u64 pair_at(const u32* row) {
+  return u64{row[lane_count]} << 32 | row[0];
+}
+
+/// Calls `to_block(address)` with the address in each block that the copy goes to; a mask has a bit for each
+/// block of the cluster.
+template <class ToBlock> void for_each_target(u32 address, bool is_multicast, u32 blocks, ToBlock to_block) {
+  if (!is_multicast)
+    return to_block(address);
+  for (; blocks != 0; blocks &= blocks - 1)
+    to_block(first_lane(blocks) << 24 | (address & offset_mask));
+}
+
+void copy_in_bulk(Warp& warp, const Operation& o, Mask) {
+  const u32 *a = warp.row(o.a), *b = warp.row(o.b), c = warp.row(o.c)[0];
+  const u32 bytes = 16 * (c & 0xffff);
+  const bool is_to_global = o.operands->function == 0, is_from_global = o.operands->function == 1;
+  Memory& memory = *warp.block->launch->memory;
+  // A is the source, B the destination; beside an address in shared memory is that of the barrier.
+  const auto copy = [&](u32 to) {
+    for (u32 done = 0; done < bytes; done += 16) {
+      const u32 here = is_to_global ? a[0] : to;
+      std::byte* const at = shared_bytes_at(warp, here + done, 16);
+      if (!at)
+        return fault(warp, o, here + done);
+      if (!is_to_global && !is_from_global) {
+        const std::byte* const from = shared_bytes_at(warp, a[0] + done, 16);
+        if (!from)
+          return fault(warp, o, a[0] + done);
+        std::memmove(at, from, 16);
+        continue;
+      }
+      const u64 global = pair_at(is_to_global ? b : a) + done;
+      if (is_to_global ? !memory.copy_to(global, std::span<const std::byte>(at, 16), warp.pc)
+                       : !memory.copy_from(global, std::span(at, 16)))
+        return fault(warp, o, global);
+    }
+  };
+  if (is_to_global)
+    return copy(0);
+  const u32 barrier = b[lane_count];
+  for_each_target(b[0], o.operands->wraps, c >> 16, [&](u32 to) {
+    copy(to);
+    if (!warp.is_stopped)
+      complete_bytes(warp, o, o.operands->wraps ? (to & ~offset_mask) | (barrier & offset_mask) : barrier,
+                     bytes);
+  });
+}
+
+// ---- reductions
+
+template <class Number> Number combine_integers(sass::AtomicOperation operation, Number old, Number value) {
+  using enum sass::AtomicOperation;
+  switch (operation) {
+  case add: return Number(std::make_unsigned_t<Number>(old) + std::make_unsigned_t<Number>(value));
+  case min: return std::min(old, value);
+  case max: return std::max(old, value);
+  case inc: return old >= value ? Number(0) : Number(old + 1);
+  case dec: return old == 0 || old > value ? value : Number(old - 1);
+  case and_: return old & value;
+  case or_: return old | value;
+  case xor_: return old ^ value;
+  case exch: return value;
+  }
+  return value;
+}
+double combine_floats(sass::AtomicOperation operation, double old, double value) {
+  switch (operation) {
+  case sass::AtomicOperation::min: return std::fmin(old, value);
+  case sass::AtomicOperation::max: return std::fmax(old, value);
+  default: return old + value;
+  }
+}
+
+/// Combines an element in place with a value.
+void combine(TensorMap::Type type, sass::AtomicOperation operation, std::byte* place,
+             const std::byte* value) {
+  using enum TensorMap::Type;
+  const auto apply = [&]<class Number>(Number, auto combine_numbers) {
+    Number old, other;
+    std::memcpy(&old, place, sizeof old);
+    std::memcpy(&other, value, sizeof other);
+    const Number result = combine_numbers(old, other);
+    std::memcpy(place, &result, sizeof result);
+  };
+  const auto integer = [&](auto number) {
+    apply(number, [&](auto old, auto other) { return combine_integers(operation, old, other); });
+  };
+  switch (type) {
+  case u8: return integer(std::uint8_t{});
+  case u16: return integer(std::uint16_t{});
+  case u32: return integer(std::uint32_t{});
+  case s32: return integer(std::int32_t{});
+  case u64: return integer(std::uint64_t{});
+  case s64: return integer(std::int64_t{});
+  case f16:
+    return apply(std::uint16_t{}, [&](std::uint16_t old, std::uint16_t other) {
+      return double_to_half(combine_floats(operation, half_to_float(old), half_to_float(other)),
+                            Direction::nearest);
+    });
+  case bf16:
+    return apply(std::uint16_t{}, [&](std::uint16_t old, std::uint16_t other) {
+      return double_to_bfloat(combine_floats(operation, bfloat_to_float(old), bfloat_to_float(other)),
+                              Direction::nearest);
+    });
+  case f64:
+    return apply(double{}, [&](double old, double other) { return combine_floats(operation, old, other); });
+  default:
+    return apply(float{}, [&](float old, float other) {
+      return static_cast<float>(combine_floats(operation, old, other));
+    });
+  }
+}
+
+void reduce_in_bulk(Warp& warp, const Operation& o, Mask) {
+  using enum TensorMap::Type;
+  // The field at bit 81 is the index.
+  constexpr TensorMap::Type types[] = {u32, s32, u64, s64, f16, f32, f32_ftz, f64, bf16};
+  if (o.operands->type >= std::size(types))
+    return warp.stop(Outcome::Kind::refused, "a bulk reduction of this type");
+  const TensorMap::Type type = types[o.operands->type];
+  const std::uint32_t bytes = 16 * (warp.row(o.c)[0] & 0xffff), size = bytes_of(type),
+                      shared = warp.row(o.a)[0];
+  const std::uint64_t global = pair_at(warp.row(o.b));
+  for (std::uint32_t done = 0; done < bytes; done += size) {
+    const std::byte* const value = shared_bytes_at(warp, shared + done, size);
+    if (!value)
+      return fault(warp, o, shared + done);
+    std::byte* const place = warp.block->launch->memory->write(global + done, size, warp.pc);
+    if (!place)
+      return fault(warp, o, global + done);
+    combine(type, o.operands->atomic, place, value);
+  }
+}
+
+// ---- tensors
+
+using Coordinates = std::array<i64, TensorMap::max_rank>;
+
+/// Returns where the map puts a byte of the box in shared memory: chunks of 16 or 32 bytes are exchanged
+/// within rows of the swizzle's width, by bits of the address, so that columns lie in different banks.
+u32 swizzled(TensorMap::Swizzle swizzle, u32 address) {
+  switch (swizzle) {
+  case TensorMap::Swizzle::bytes_32: return address ^ (address >> 3 & 0x10);
+  case TensorMap::Swizzle::bytes_64: return address ^ (address >> 3 & 0x30);
+  case TensorMap::Swizzle::bytes_128: return address ^ (address >> 3 & 0x70);
+  case TensorMap::Swizzle::bytes_128_atom_32: return address ^ (address >> 2 & 0x60);
+  default: return address;
+  }
+}
+
+/// A box of elements, one after the other as they lie in shared memory.
+class Box {
+public:
+  Box(const TensorMap& map, bool is_im2col, const Coordinates& first, u32 offsets)
+      : map_(map), is_im2col_(is_im2col), first_(first) {
+    if (!is_im2col)
+      return;
+    // All offsets together have 16 bits.
+    const u32 spatial = map.rank - 2u, bits = 16 / spatial;
+    for (u32 i = 0; i < spatial; ++i)
+      offsets_[i] = offsets >> (bits * i) & ((1u << bits) - 1);
+  }
+
+  /// Calls `visit(number, address)` for each element; the address is 0 outside of the tensor.
+  template <class Visit> void for_each(Visit visit) const {
+    if (is_im2col_)
+      return for_each_in_columns(visit);
+    u32 number = 0;
+    Coordinates at{};
+    for (;;) {
+      Coordinates place{};
+      for (u32 i = 0; i < map_.rank; ++i)
+        place[i] = first_[i] + at[i];
+      visit(number++, address_of(place));
+      u32 i = 0;
+      for (; i < map_.rank; at[i++] = 0)
+        if ((at[i] += map_.steps[i]) < map_.box[i])
+          break;
+      if (i == map_.rank)
+        return;
+    }
+  }
+
+private:
+  u64 address_of(const Coordinates& place) const {
+    u64 address = map_.address + u64(place[0]) * bytes_of(map_.type);
+    for (u32 i = 0; i < map_.rank; ++i) {
+      if (place[i] < 0 || place[i] > i64{map_.last[i]})
+        return 0;
+      if (i != 0)
+        address += u64(place[i]) * map_.strides[i - 1];
+    }
+    return address;
+  }
+  /// Channels of one pixel after the other: those of the box of pixels, innermost dimension first, then of
+  /// the next image.
+  template <class Visit> void for_each_in_columns(Visit visit) const {
+    u32 number = 0;
+    Coordinates pixel = first_;
+    const u32 images = map_.rank - 1u;
+    for (u32 count = 0; count < map_.pixels; ++count) {
+      for (u32 channel = 0; channel < map_.channels; ++channel) {
+        Coordinates place = pixel;
+        place[0] += channel;
+        for (u32 i = 1; i < images; ++i)
+          place[i] += offsets_[i - 1];
+        visit(number++, address_of(place));
+      }
+      u32 i = 1;
+      for (; i < images; ++i) {
+        if ((pixel[i] += map_.steps[i]) <= i64{map_.last[i]} + map_.upper_corner[i - 1])
+          break;
+        pixel[i] = map_.lower_corner[i - 1];
+      }
+      if (i == images)
+        ++pixel[images];
+    }
+  }
+
+  const TensorMap& map_;
+  bool is_im2col_;
+  Coordinates first_;
+  std::array<i64, 3> offsets_{};
+};
+
+/// Tells the sink of the bytes in global memory that a box accesses, run by run.
+void observe(Warp& warp, const Operation& o, const Box& box, u32 size) {
+  LaunchState& launch = *warp.block->launch;
+  if (!launch.sink)
+    return;
+  u64 begin = 0, end = 0;
+  const auto tell = [&] {
+    if (begin == end)
+      return;
+    std::array<u64, lane_count> addresses{};
+    addresses[0] = begin;
+    launch.sink->on_access({warp.block->index, warp.index},
+                           {.instruction = warp.pc,
+                            .lanes = 1,
+                            .space = sass::Space::global,
+                            .bytes = 0,
+                            .is_store = o.operands->opcode == Opcode::utmastg,
+                            .is_atomic = o.operands->opcode == Opcode::utmaredg,
+                            .bulk_bytes = u32(end - begin),
+                            .addresses = addresses});
+  };
+  box.for_each([&](u32, u64 address) {
+    if (address == 0)
+      return;
+    if (address != end) {
+      tell();
+      begin = address;
+    }
+    end = address + size;
+  });
+  tell();
+}
+
+void fill(const TensorMap& map, std::byte* place, u32 size) {
+  std::memset(place, 0, size);
+  if (!map.fills_with_nan)
+    return;
+  using enum TensorMap::Type;
+  const std::uint64_t bits = map.type == f16    ? 0x7fff
+                             : map.type == bf16 ? 0x7fff
+                             : map.type == f64  ? 0x7fffffffffffffff
+                                                : 0x7fffffff;
+  std::memcpy(place, &bits, size);
+}
+
+void copy_tensor(Warp& warp, const Operation& o, Mask) {
+  const sass::Operands& x = *o.operands;
+  LaunchState& launch = *warp.block->launch;
+  TensorMap map{};
+  const u64 map_at = pair_at(warp.row(o.a));
+  if (!launch.memory->copy_from(map_at, std::as_writable_bytes(std::span(&map, 1))))
+    return fault(warp, o, map_at);
+  if (map.mark != TensorMap::expected_mark || bytes_of(map.type) == 0 || map.rank != x.selector ||
+      map.is_im2col != x.extended)
+    return warp.stop(Outcome::Kind::fault,
+                     fmt::format("there is no map of {} dimensions{} of a tensor at {:#x}", x.selector,
+                                 x.extended ? " (im2col)" : "", map_at),
+                     map_at);
+  const u32* const b = warp.row(o.b);
+  const bool is_load = x.opcode == Opcode::utmaldg;
+  Coordinates first{};
+  for (u32 i = 0; i < map.rank; ++i)
+    first[i] = static_cast<std::int32_t>(b[(i + (is_load ? 2 : 1)) * lane_count]);
+  const u32 c = x.c.kind == sass::Source::Kind::none ? 0 : warp.row(o.c)[0];
+  const Box box(map, x.extended, first, c & 0xffff);
+  const u32 size = bytes_of(map.type);
+  observe(warp, o, box, size);
+  const auto copy = [&](u32 shared) {
+    u32 bytes = 0;
+    box.for_each([&](u32 number, u64 address) {
+      bytes += size;
+      if (warp.is_stopped)
+        return;
+      const u32 at = swizzled(map.swizzle, shared + number * size);
+      std::byte* const here = shared_bytes_at(warp, at, size);
+      if (!here)
+        return fault(warp, o, at);
+      if (address == 0) {
+        if (is_load)
+          fill(map, here, size);
+        return;
+      }
+      const std::byte* const from = is_load ? launch.memory->read(address, size) : nullptr;
+      std::byte* const to = is_load ? nullptr : launch.memory->write(address, size, warp.pc);
+      if (!from && !to)
+        return fault(warp, o, address);
+      if (is_load)
+        std::memcpy(here, from, size);
+      else if (x.opcode == Opcode::utmastg)
+        std::memcpy(to, here, size);
+      else
+        combine(map.type, x.atomic, to, here);
+    });
+    return bytes;
+  };
+  if (!is_load) {
+    copy(b[0]);
+    return;
+  }
+  const u32 barrier = b[lane_count];
+  for_each_target(b[0], x.wraps, x.extended ? c >> 16 : c & 0xffff, [&](u32 to) {
+    const u32 bytes = copy(to);
+    if (!warp.is_stopped)
+      complete_bytes(warp, o, x.wraps ? (to & ~offset_mask) | (barrier & offset_mask) : barrier, bytes);
+  });
+}
+
+} // namespace
+
+Handler select_bulk_operation(Opcode opcode) {
+  switch (opcode) {
+  case Opcode::ublkcp: return copy_in_bulk;
+  case Opcode::ublkred: return reduce_in_bulk;
+  case Opcode::utmaldg:
+  case Opcode::utmastg:
+  case Opcode::utmaredg: return copy_tensor;
+  default: return nullptr;
+  }
+}
+
+} // namespace warplens::machine

@@ -1,0 +1,222 @@
+// Memory: CUDA Driver API, "Memory Management". The calls are the runtime's, with addresses as numbers.
+#include "runtime/cpu/memory/memory.h"
+
+#include "runtime/cpu/cudart/capture.h"
+#include "runtime/cpu/cudart/operation.h"
+#include "runtime/cpu/driver/result.h"
+
+using namespace warplens::cpu;
+
+namespace {
+
+template <class Call> CUresult allocate(CUdeviceptr* address, Call call) {
+  if (!address)
+    return CUDA_ERROR_INVALID_VALUE;
+  void* made = nullptr;
+  const cudaError_t error = call(&made);
+  if (error == cudaSuccess)
+    *address = reinterpret_cast<CUdeviceptr>(made);
+  return result_of(error);
+}
+
+CUresult copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+  return result_of(cudaMemcpy(to, from, bytes, kind));
+}
+CUresult copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, CUstream stream) {
+  return result_of(cudaMemcpyAsync(to, from, bytes, kind, stream));
+}
+
+CUresult fill(CUdeviceptr to, std::size_t pitch, unsigned value, unsigned element, std::size_t width,
+              std::size_t height, CUstream stream) {
+  return driver_entry([&] {
+    cudaMemsetParams box{};
+    box.dst = pointer(to);
+    box.pitch = pitch;
+    box.value = value;
+    box.elementSize = element;
+    box.width = width;
+    box.height = height;
+    return result_of(issue(stream, box));
+  });
+}
+
+/// Describes a side of a box as the runtime does, whose arrays are not the driver's.
+bool describe(const CUDA_MEMCPY2D& box, const void*& from, void*& to, std::size_t& from_pitch,
+              std::size_t& to_pitch) {
+  if (box.srcMemoryType == CU_MEMORYTYPE_ARRAY || box.dstMemoryType == CU_MEMORYTYPE_ARRAY)
+    return false;
+  const auto* const source = box.srcMemoryType == CU_MEMORYTYPE_HOST
+                                 ? static_cast<const char*>(box.srcHost)
+                                 : reinterpret_cast<const char*>(box.srcDevice);
+  auto* const target = box.dstMemoryType == CU_MEMORYTYPE_HOST ? static_cast<char*>(box.dstHost)
+                                                               : reinterpret_cast<char*>(box.dstDevice);
+  from_pitch = box.srcPitch ? box.srcPitch : box.WidthInBytes;
+  to_pitch = box.dstPitch ? box.dstPitch : box.WidthInBytes;
+  from = source + box.srcY * from_pitch + box.srcXInBytes;
+  to = target + box.dstY * to_pitch + box.dstXInBytes;
+  return true;
+}
+
+CUresult copy_plane(const CUDA_MEMCPY2D* box, CUstream stream) {
+  const void* from = nullptr;
+  void* to = nullptr;
+  std::size_t from_pitch = 0, to_pitch = 0;
+  if (!box)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (!describe(*box, from, to, from_pitch, to_pitch)) {
+    say_refused("cuMemcpy2D", "it has no arrays of the driver API");
+    return CUDA_ERROR_NOT_SUPPORTED;
+  }
+  return result_of(cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, box->WidthInBytes, box->Height,
+                                     cudaMemcpyDefault, stream));
+}
+
+} // namespace
+
+extern "C" {
+
+CUresult cuMemGetInfo(std::size_t* free_bytes, std::size_t* total_bytes) {
+  return result_of(cudaMemGetInfo(free_bytes, total_bytes));
+}
+CUresult cuMemAlloc(CUdeviceptr* address, std::size_t bytes) {
+  return allocate(address,
+                  [&](void** made) { return bytes ? cudaMalloc(made, bytes) : cudaErrorInvalidValue; });
+}
+CUresult cuMemAllocPitch(CUdeviceptr* address, std::size_t* pitch, std::size_t width, std::size_t height,
+                         unsigned) {
+  return allocate(address, [&](void** made) { return cudaMallocPitch(made, pitch, width, height); });
+}
+CUresult cuMemAllocManaged(CUdeviceptr* address, std::size_t bytes, unsigned flags) {
+  return allocate(address, [&](void** made) { return cudaMallocManaged(made, bytes, flags); });
+}
+CUresult cuMemAllocAsync(CUdeviceptr* address, std::size_t bytes, CUstream stream) {
+  return allocate(address, [&](void** made) { return cudaMallocAsync(made, bytes, stream); });
+}
+CUresult cuMemFree(CUdeviceptr address) {
+  return result_of(cudaFree(pointer(address)));
+}
+CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
+  return result_of(cudaFreeAsync(pointer(address), stream));
+}
+CUresult cuMemGetAddressRange(CUdeviceptr* base, std::size_t* bytes, CUdeviceptr address) {
+  const auto range = DeviceMemory::instance().find(pointer(address));
+  if (!range)
+    return CUDA_ERROR_NOT_FOUND;
+  if (base)
+    *base = range->address;
+  if (bytes)
+    *bytes = range->bytes;
+  return CUDA_SUCCESS;
+}
+CUresult cuMemAllocHost(void** pointer, std::size_t bytes) {
+  return result_of(cudaMallocHost(pointer, bytes));
+}
+CUresult cuMemHostAlloc(void** pointer, std::size_t bytes, unsigned flags) {
+  return result_of(cudaHostAlloc(pointer, bytes, flags));
+}
+CUresult cuMemFreeHost(void* pointer) {
+  return result_of(cudaFreeHost(pointer));
+}
+CUresult cuMemHostRegister(void* pointer, std::size_t bytes, unsigned flags) {
+  return result_of(cudaHostRegister(pointer, bytes, flags));
+}
+CUresult cuMemHostUnregister(void* pointer) {
+  return result_of(cudaHostUnregister(pointer));
+}
+CUresult cuMemHostGetDevicePointer(CUdeviceptr* address, void* host, unsigned flags) {
+  return allocate(address, [&](void** made) { return cudaHostGetDevicePointer(made, host, flags); });
+}
+
+CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
+  return copy(pointer(to), pointer(from), bytes, cudaMemcpyDefault);
+}
+CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
+  return copy(pointer(to), pointer(from), bytes, cudaMemcpyDefault, stream);
+}
+CUresult cuMemcpyHtoD(CUdeviceptr to, const void* from, std::size_t bytes) {
+  return copy(pointer(to), from, bytes, cudaMemcpyHostToDevice);
+}
+CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void* from, std::size_t bytes, CUstream stream) {
+  return copy(pointer(to), from, bytes, cudaMemcpyHostToDevice, stream);
+}
+CUresult cuMemcpyDtoH(void* to, CUdeviceptr from, std::size_t bytes) {
+  return copy(to, pointer(from), bytes, cudaMemcpyDeviceToHost);
+}
+CUresult cuMemcpyDtoHAsync(void* to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
+  return copy(to, pointer(from), bytes, cudaMemcpyDeviceToHost, stream);
+}
+CUresult cuMemcpyDtoD(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
+  return copy(pointer(to), pointer(from), bytes, cudaMemcpyDeviceToDevice);
+}
+CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
+  return copy(pointer(to), pointer(from), bytes, cudaMemcpyDeviceToDevice, stream);
+}
+CUresult cuMemcpy2D(const CUDA_MEMCPY2D* box) {
+  return copy_plane(box, nullptr);
+}
+CUresult cuMemcpy2DUnaligned(const CUDA_MEMCPY2D* box) {
+  return copy_plane(box, nullptr);
+}
+CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D* box, CUstream stream) {
+  return copy_plane(box, stream);
+}
+
+CUresult cuMemsetD8(CUdeviceptr to, unsigned char value, std::size_t count) {
+  return fill(to, 0, value, 1, count, 1, nullptr);
+}
+CUresult cuMemsetD16(CUdeviceptr to, unsigned short value, std::size_t count) {
+  return fill(to, 0, value, 2, count, 1, nullptr);
+}
+CUresult cuMemsetD32(CUdeviceptr to, unsigned value, std::size_t count) {
+  return fill(to, 0, value, 4, count, 1, nullptr);
+}
+CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, std::size_t count, CUstream stream) {
+  return fill(to, 0, value, 1, count, 1, stream);
+}
+CUresult cuMemsetD16Async(CUdeviceptr to, unsigned short value, std::size_t count, CUstream stream) {
+  return fill(to, 0, value, 2, count, 1, stream);
+}
+CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, std::size_t count, CUstream stream) {
+  return fill(to, 0, value, 4, count, 1, stream);
+}
+CUresult cuMemsetD2D8(CUdeviceptr to, std::size_t pitch, unsigned char value, std::size_t width,
+                      std::size_t height) {
+  return fill(to, pitch, value, 1, width, height, nullptr);
+}
+CUresult cuMemsetD2D32(CUdeviceptr to, std::size_t pitch, unsigned value, std::size_t width,
+                       std::size_t height) {
+  return fill(to, pitch, value, 4, width, height, nullptr);
+}
+
+/// The attributes that programs ask for: what kind of memory an address is.
+CUresult cuPointerGetAttribute(void* value, CUpointer_attribute attribute, CUdeviceptr address) {
+  cudaPointerAttributes known;
+  if (!value)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (const cudaError_t error = cudaPointerGetAttributes(&known, pointer(address)); error != cudaSuccess)
+    return result_of(error);
+  if (known.type == cudaMemoryTypeUnregistered)
+    return CUDA_ERROR_INVALID_VALUE;
+  switch (attribute) {
+  case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+    *static_cast<unsigned*>(value) =
+        known.type == cudaMemoryTypeHost ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+    return CUDA_SUCCESS;
+  case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+    *static_cast<CUdeviceptr*>(value) = reinterpret_cast<CUdeviceptr>(known.devicePointer);
+    return CUDA_SUCCESS;
+  case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+    *static_cast<void**>(value) = known.hostPointer;
+    return CUDA_SUCCESS;
+  case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+    *static_cast<unsigned*>(value) = known.type == cudaMemoryTypeManaged;
+    return CUDA_SUCCESS;
+  case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: *static_cast<int*>(value) = 0; return CUDA_SUCCESS;
+  case CU_POINTER_ATTRIBUTE_CONTEXT: return cuCtxGetCurrent(static_cast<CUcontext*>(value));
+  default:
+    say_refused("cuPointerGetAttribute", "it does not know this attribute");
+    return CUDA_ERROR_NOT_SUPPORTED;
+  }
+}
+
+} // extern "C"

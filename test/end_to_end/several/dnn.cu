@@ -1,0 +1,6 @@
+#include <cudnn.h>
+
+int main() {
+  cudnnHandle_t handle;
+  return cudnnCreate(&handle);
+}
