@@ -2,6 +2,7 @@
 
 #include "model/clock/corun_trial.h"
 #include "model/decoded_launch.h"
+#include "model/events.h"
 #include "model/gpu/mig.h"
 #include "model/numeric/statistics.h"
 #include "model/snapshot/beside.h"
@@ -28,7 +29,8 @@ struct KernelTrial {
 /// What all kernels do in one trial: each alone, or all together.
 struct Trial {
   std::vector<KernelTrial> kernels;
-  std::vector<ByResource> busy; ///< of each kernel alone; one entry for all of them together
+  std::vector<ByResource> busy;   ///< of each kernel alone; one entry for all of them together
+  std::vector<Activity> activity; ///< likewise, without SMs; what is not known is 0
 };
 
 /// Returns the share of hits of the launch's loads; nothing without loads.
@@ -94,6 +96,8 @@ public:
       alone_snapshots_.push_back(std::move(*alone));
       snapshots.push_back(snapshot);
       blocks_.push_back(block_resources(gpu_, *one.launch));
+      work_.push_back(snapshot->code ? executed_instructions(*snapshot, one.launch->block.count()).all
+                                     : ByInstructionKind{});
       names_.push_back(one.launch->kernel);
       const CorunKernel everywhere{blocks_.back(), 0, gpu_.sms};
       if (!can_run(std::span(&everywhere, 1), gpu_))
@@ -111,6 +115,7 @@ public:
                                                  std::span(&everywhere, 1), {}, random(k, trial));
       into.kernels[k] = kernel_trial(counts, alone_snapshots_[k], 0);
       into.busy[k] = busy_shares(counts);
+      into.activity[k] = activity_of(counts, alone_snapshots_[k], {{k, 1}});
     });
   }
 
@@ -136,8 +141,8 @@ private:
 
   /// Calls run_one for each of `runs` runs of each trial, side by side.
   std::vector<Trial> run_trials(std::size_t runs, const RunOne& run_one) const {
-    std::vector<Trial> trials(options_.trials,
-                              {std::vector<KernelTrial>(names_.size()), std::vector<ByResource>(runs)});
+    std::vector<Trial> trials(options_.trials, {std::vector<KernelTrial>(names_.size()),
+                                                std::vector<ByResource>(runs), std::vector<Activity>(runs)});
     const int cores = tbb::info::default_concurrency();
     tbb::task_arena arena(options_.threads == 0 ? cores : int(std::min(options_.threads, unsigned(cores))));
     arena.execute([&] {
@@ -162,7 +167,45 @@ private:
       for (std::size_t k = 0; k < names_.size(); ++k)
         into.kernels[k] = kernel_trial(counts, together_, k);
       into.busy.front() = busy_shares(counts);
+      std::vector<Laps> laps;
+      for (std::size_t k = 0; k < names_.size(); ++k)
+        laps.push_back({k, laps_of(alone_[trial].kernels[k], into.kernels[k])});
+      into.activity.front() = activity_of(counts, together_, laps);
     });
+  }
+
+  /// A kernel, by number, and how often it ran.
+  struct Laps {
+    std::size_t kernel = 0;
+    double laps = 1;
+  };
+  static double laps_of(const KernelTrial& alone, const KernelTrial& beside) {
+    return alone.issued == 0 ? 1 : beside.issued / alone.issued;
+  }
+
+  /// Returns what the launches of a joined snapshot did in a trial. The counts have all laps, but for the
+  /// passes over shared memory and the constants, of which the snapshot has those of one.
+  Activity activity_of(const CorunCounts& counts, const JoinedSnapshot& joined,
+                       const std::vector<Laps>& laps) const {
+    Activity activity;
+    const TrialCounts& of_trial = counts.counts;
+    activity.memory = memory_events(std::span(&of_trial, 1), joined.snapshot, gpu_);
+    double& shared = activity.memory[std::size_t(MemoryEvent::shared_pass)];
+    double& constants = activity.memory[std::size_t(MemoryEvent::constant_access)];
+    shared = constants = 0;
+    for (std::size_t i = 0; i < laps.size(); ++i) {
+      const LaunchRange& range = joined.launches[i];
+      for (std::uint32_t site = range.first_site; site < range.first_site + range.sites; ++site) {
+        shared += double(joined.snapshot.sites[site].bank_wavefronts) * laps[i].laps;
+        constants += double(joined.snapshot.sites[site].constant_requests) * laps[i].laps;
+      }
+      for (std::size_t kind = 0; kind < instruction_kind_count; ++kind) {
+        const Instructions& once = work_[laps[i].kernel][kind];
+        activity.instructions[kind] += {once.warps * laps[i].laps, once.lanes * laps[i].laps};
+      }
+    }
+    activity.seconds = double(std::ranges::max(counts.cycles)) * gpu_.ns_per_cycle() * 1e-9;
+    return activity;
   }
 
   /// Runs the first trial again, now that its length is known.
@@ -189,15 +232,49 @@ private:
               run_corun_trial(alone_snapshots_[k], machine(parts[k], trial), std::span(&places.kernels[k], 1),
                               places.what_if, random(k, trial));
           into.kernels[k] = kernel_trial(counts, alone_snapshots_[k], 0);
+          into.activity[k] = activity_of(counts, alone_snapshots_[k], {{k, 1}});
         });
     for (Trial& trial : trials) {
       trial.busy.clear(); // there is no resource of all together
       // An instance goes on while others run, and nothing of it changes.
       const auto longest = double(std::ranges::max(trial.kernels, {}, &KernelTrial::cycles).cycles);
-      for (KernelTrial& kernel : trial.kernels)
-        kernel.issued *= longest / double(kernel.cycles);
+      Activity together;
+      together.seconds = longest * gpu_.ns_per_cycle() * 1e-9;
+      for (std::size_t k = 0; k < names_.size(); ++k) {
+        const double laps = longest / double(trial.kernels[k].cycles);
+        trial.kernels[k].issued *= laps;
+        add(together, trial.activity[k], laps);
+      }
+      trial.activity = {together};
     }
     return trials;
+  }
+
+  /// Adds the events of some laps.
+  static void add(Activity& to, const Activity& lap, double laps) {
+    for (std::size_t kind = 0; kind < instruction_kind_count; ++kind)
+      to.instructions[kind] += {lap.instructions[kind].warps * laps, lap.instructions[kind].lanes * laps};
+    for (std::size_t event = 0; event < memory_event_count; ++event)
+      to.memory[event] += lap.memory[event] * laps;
+  }
+
+  /// Returns the mean of an entry's activity over trials; nothing where a kernel's code is not known.
+  std::optional<Activity> mean_activity(std::span<const Trial> trials, std::size_t entry,
+                                        double sms_in_use) const {
+    if (!together_.snapshot.code)
+      return std::nullopt;
+    Activity mean;
+    std::vector<double> seconds;
+    for (const Trial& trial : trials) {
+      add(mean, trial.activity[entry], 1 / double(trials.size()));
+      seconds.push_back(trial.activity[entry].seconds);
+    }
+    const Statistic of_time = summarize(seconds);
+    mean.seconds = of_time.mean;
+    mean.relative_deviation = of_time.mean > 0 ? of_time.std_deviation / of_time.mean : 0;
+    mean.sms_in_use = std::min(sms_in_use, double(gpu_.sms));
+    mean.sms_idle = gpu_.sms - mean.sms_in_use;
+    return mean;
   }
 
   template <class Value> Statistic statistic(std::span<const Trial> trials, Value&& value) const {
@@ -229,6 +306,7 @@ private:
     const auto slow_down = [](const Kernels& alone, const Kernels& beside, std::size_t k) {
       return double(beside[k].cycles) / double(alone[k].cycles);
     };
+    double sms_in_use = 0;
     for (std::size_t k = 0; k < names_.size(); ++k) {
       CorunKernelResult& kernel = result.kernels.emplace_back();
       kernel.name = names_[k];
@@ -249,8 +327,11 @@ private:
       kernel.l2_alone = mean_of(alone_, k, &KernelTrial::l2);
       kernel.l2_beside = mean_of(trials, k, &KernelTrial::l2);
       kernel.busy_alone = mean_busy(alone_, k);
+      kernel.activity_alone = mean_activity(alone_, k, kernel.blocks);
+      sms_in_use += std::min(double(kernel.sms), double(kernel.blocks));
     }
     result.busy = mean_busy(trials, 0);
+    result.activity = mean_activity(trials, 0, sms_in_use);
     result.over_sequential = statistic(trials, [](const Kernels& alone, const Kernels& beside) {
       double sequential = 0;
       for (const KernelTrial& one : alone)
@@ -258,7 +339,7 @@ private:
       return double(std::ranges::max(beside, {}, &KernelTrial::cycles).cycles) / sequential;
     });
     const auto laps = [](const Kernels& alone, const Kernels& beside, std::size_t k) {
-      return alone[k].issued == 0 ? 1 : beside[k].issued / alone[k].issued;
+      return laps_of(alone[k], beside[k]);
     };
     result.speed_up = statistic(trials, [&](const Kernels& alone, const Kernels& beside) {
       double sequential = 0;
@@ -289,7 +370,8 @@ private:
   std::deque<DecodedLaunch> decoded_;
   std::vector<JoinedSnapshot> alone_snapshots_;
   JoinedSnapshot together_;
-  std::vector<SmShare> blocks_; ///< what a block of each kernel takes
+  std::vector<SmShare> blocks_;         ///< what a block of each kernel takes
+  std::vector<ByInstructionKind> work_; ///< what each kernel's snapshot executes
   std::vector<std::string> names_;
   std::vector<Trial> alone_;
 };

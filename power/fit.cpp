@@ -55,6 +55,15 @@ Eigen::VectorXd scale_of(std::span<const Observation> observations, std::size_t 
   return scale;
 }
 
+/// Returns the number of terms that the sums tell apart, in units in which each of them has about as much.
+std::size_t rank_of(const Eigen::MatrixXd& gram) {
+  const Eigen::VectorXd units =
+      gram.diagonal().cwiseMax(std::numeric_limits<double>::min()).cwiseSqrt().cwiseInverse();
+  Eigen::ColPivHouseholderQR<Eigen::MatrixXd> ranked(units.asDiagonal() * gram * units.asDiagonal());
+  ranked.setThreshold(min_pivot);
+  return std::size_t(ranked.rank());
+}
+
 } // namespace
 
 Fit fit(std::span<const Observation> observations, std::span<const Prior> priors, const FitOptions& options) {
@@ -65,16 +74,21 @@ Fit fit(std::span<const Observation> observations, std::span<const Prior> priors
   const Eigen::MatrixXd covariance =
       sums.gram.ldlt().solve(Eigen::MatrixXd::Identity(sums.gram.rows(), sums.gram.cols()));
   Fit fit;
-  const Eigen::VectorXd units = sums.gram.diagonal().cwiseMax(std::numeric_limits<double>::min()).cwiseSqrt();
-  Eigen::ColPivHouseholderQR<Eigen::MatrixXd> ranked(units.cwiseInverse().asDiagonal() * sums.gram *
-                                                     units.cwiseInverse().asDiagonal());
-  ranked.setThreshold(min_pivot);
-  fit.determined = std::size_t(ranked.rank());
+  fit.options = options;
+  fit.determined = rank_of(sums.gram);
+  fit.determined_by_observations = rank_of(sums_of(observations, {}, options, scale).gram);
+  for (Eigen::Index row = 0; row < Eigen::Index(terms); ++row)
+    for (Eigen::Index column = 0; column < Eigen::Index(terms); ++column)
+      fit.covariance.push_back(covariance(row, column) * scale[row] * scale[column]);
   for (Eigen::Index term = 0; term < Eigen::Index(terms); ++term) {
     const double half = normal95 * std::sqrt(std::max(0.0, covariance(term, term))) * scale[term];
     fit.coefficients.push_back({found[term], std::max(0.0, found[term] - half), found[term] + half});
   }
-  if (observations.size() < 2)
+  // A row alone is left out of a fit where what is known before says all.
+  const bool all_known = !priors.empty() && std::ranges::all_of(priors, [](const Prior& prior) {
+    return std::isfinite(prior.deviation);
+  });
+  if (observations.size() < 2 && !all_known)
     return fit;
   double squares = 0;
   for (std::size_t left_out = 0; left_out < observations.size(); ++left_out) {
@@ -91,11 +105,18 @@ Fit fit(std::span<const Observation> observations, std::span<const Prior> priors
   return fit;
 }
 
-double power_of(const Observation& observation, const Fit& fit) {
-  double watts = 0;
-  for (std::size_t term = 0; term < fit.coefficients.size(); ++term)
+Estimate power_of(const Observation& observation, const Fit& fit) {
+  const std::size_t terms = fit.coefficients.size();
+  double watts = 0, variance = 0;
+  for (std::size_t term = 0; term < terms; ++term) {
     watts += fit.coefficients[term].value * observation.amounts[term];
-  return watts;
+    for (std::size_t other = 0; other < terms; ++other)
+      variance +=
+          observation.amounts[term] * fit.covariance[term * terms + other] * observation.amounts[other];
+  }
+  const double of_observation = fit.options.deviation * (fit.options.is_relative ? watts : 1);
+  const double half = normal95 * std::hypot(std::sqrt(std::max(0.0, variance)), of_observation);
+  return {watts, std::max(0.0, watts - half), watts + half};
 }
 
 } // namespace warplens::power

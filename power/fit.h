@@ -35,9 +35,12 @@ struct FitOptions {
 struct Fit {
   std::vector<Estimate> coefficients; ///< by term
   /// The root mean square of the errors that observations have by fits without them, as shares of their
-  /// watts.
+  /// watts; 0 of a single one, unless priors say all.
   double error_left_out = 0;
   std::size_t determined = 0; ///< how many terms observations and priors tell apart: the rank of the fit
+  std::size_t determined_by_observations = 0; ///< and how many the observations alone do
+  std::vector<double> covariance;             ///< of the coefficients, by term and term
+  FitOptions options;                         ///< with which it was made
 };
 
 /// Returns the coefficients that minimise the squared errors, each in its standard deviation, of the
@@ -46,7 +49,8 @@ struct Fit {
 Fit fit(std::span<const Observation> observations, std::span<const Prior> priors,
         const FitOptions& options = {});
 
-/// Returns the power that the coefficients give.
-double power_of(const Observation& observation, const Fit& fit);
+/// Returns the power that the coefficients give, with the interval in which a measured one lies: their
+/// errors' and that of an observation.
+Estimate power_of(const Observation& observation, const Fit& fit);
 
 } // namespace warplens::power

@@ -1,5 +1,6 @@
 #include "power/kernel_power.h"
 
+#include "power/fit.h"
 #include "result/names.h"
 #include "result/no_time.h"
 
@@ -45,12 +46,13 @@ double joules_of(MemoryEvent event, double count, const Energies& energies) {
 }
 
 /// Returns the energies at another clock and voltage; memory has its own. SMs in use that execute nothing
-/// still drive their clock.
+/// still drive their clock; those of idle ones are gated, and leak.
 Energies at_clock(Energies energies, double clock_mhz, double squared) {
   const auto scale = [&](Estimate& estimate) {
     estimate = {estimate.value * squared, estimate.low * squared, estimate.high * squared};
   };
   scale(energies.sm_w);
+  scale(energies.idle_sm_w);
   for (double* watts : {&energies.sm_w.value, &energies.sm_w.low, &energies.sm_w.high})
     *watts *= clock_mhz / energies.clock_mhz;
   for (Estimate& of_kind : energies.lane_pj)
@@ -128,7 +130,7 @@ Expected<void> check_power(const KernelResult& kernel) {
 
 const std::vector<std::string>& term_names() {
   static const std::vector<std::string> names = [] {
-    std::vector<std::string> all{"constant_w", "sm_w"};
+    std::vector<std::string> all{"constant_w", "sm_w", "idle_sm_w"};
     for (const std::string_view kind : names_of<InstructionKind>)
       all.push_back(std::string(kind) + "_pj");
     for (const std::string_view event : names_of<MemoryEvent>)
@@ -138,18 +140,19 @@ const std::vector<std::string>& term_names() {
   return names;
 }
 
-std::vector<double> coefficients_of(const Energies& energies) {
-  std::vector<double> all{energies.constant_w.value, energies.sm_w.value};
-  for (const Estimate& of_kind : energies.lane_pj)
-    all.push_back(of_kind.value * joules_of_pj);
-  for (const Estimate& of_event : energies.event_pj)
-    all.push_back(of_event.value * joules_of_pj);
+std::vector<Estimate> coefficients_of(const Energies& energies) {
+  std::vector<Estimate> all{energies.constant_w, energies.sm_w, energies.idle_sm_w};
+  const auto add = [&](const Estimate& pj) {
+    all.push_back({pj.value * joules_of_pj, pj.low * joules_of_pj, pj.high * joules_of_pj});
+  };
+  std::ranges::for_each(energies.lane_pj, add);
+  std::ranges::for_each(energies.event_pj, add);
   return all;
 }
 
 std::vector<double> amounts_of(const KernelResult& kernel) {
   const double seconds = snapshot_seconds(kernel);
-  std::vector<double> amounts{1, sms_in_use(kernel)};
+  std::vector<double> amounts{1, sms_in_use(kernel), double(kernel.occupancy.sms) - sms_in_use(kernel)};
   for (const Instructions& of_kind : kernel.events->instructions)
     amounts.push_back(of_kind.lanes / seconds);
   for (const double count : kernel.events->memory)
@@ -173,35 +176,83 @@ std::optional<double> squared_voltage(const Energies& energies, double clock_mhz
   return relative * relative;
 }
 
+std::optional<Energies> energies_at(const Energies& energies, double clock_mhz) {
+  const auto squared = squared_voltage(energies, clock_mhz);
+  return squared ? std::optional(at_clock(energies, clock_mhz, *squared)) : std::nullopt;
+}
+
+Parts parts_of(const Activity& activity, const Energies& energies) {
+  Parts parts;
+  parts.constant = energies.constant_w.value;
+  parts.sms = energies.sm_w.value * activity.sms_in_use;
+  parts.idle_sms = energies.idle_sm_w.value * activity.sms_idle;
+  parts.instructions = joules_of(activity.instructions, energies) / activity.seconds;
+  for (std::size_t event = 0; event < memory_event_count; ++event)
+    part_of(MemoryEvent(event), parts) +=
+        joules_of(MemoryEvent(event), activity.memory[event], energies) / activity.seconds;
+  return parts;
+}
+
+Estimate power_of(const Activity& activity, const Energies& energies) {
+  const Parts parts = parts_of(activity, energies);
+  const double watts = parts.all();
+  // The rates are as uncertain as the time; a longer time has the same events.
+  const double of_time = activity.relative_deviation * parts.of_events() / watts;
+  const double half = normal95 * std::hypot(energies.error, of_time);
+  return {watts, watts / (1 + half), watts * (1 + half)};
+}
+
+Activity activity_of(const KernelResult& kernel) {
+  const Statistic& time = kernel.time->microseconds;
+  Activity activity;
+  activity.instructions = kernel.events->instructions;
+  activity.memory = kernel.events->memory;
+  activity.seconds = snapshot_seconds(kernel);
+  activity.relative_deviation = time.mean > 0 ? time.std_deviation / time.mean : 0;
+  activity.sms_in_use = sms_in_use(kernel);
+  activity.sms_idle = double(kernel.occupancy.sms) - activity.sms_in_use;
+  return activity;
+}
+
+Activity beside(std::span<const Activity> alone, std::span<const double> slow_downs) {
+  Activity together;
+  together.seconds = 1;
+  double sms = 0;
+  for (std::size_t k = 0; k < alone.size(); ++k) {
+    const double laps = 1 / (alone[k].seconds * slow_downs[k]);
+    for (std::size_t kind = 0; kind < instruction_kind_count; ++kind)
+      together.instructions[kind] +=
+          {alone[k].instructions[kind].warps * laps, alone[k].instructions[kind].lanes * laps};
+    for (std::size_t event = 0; event < memory_event_count; ++event)
+      together.memory[event] += alone[k].memory[event] * laps;
+    together.relative_deviation = std::max(together.relative_deviation, alone[k].relative_deviation);
+    together.sms_in_use += alone[k].sms_in_use;
+    sms = std::max(sms, alone[k].sms_in_use + alone[k].sms_idle);
+  }
+  together.sms_in_use = std::min(together.sms_in_use, sms);
+  together.sms_idle = sms - together.sms_in_use;
+  return together;
+}
+
 Expected<KernelPower> kernel_power(const KernelResult& kernel, const Energies& energies_of_file,
                                    double clock_mhz) {
   TRY(check_power(kernel));
-  const auto squared = squared_voltage(energies_of_file, clock_mhz);
-  if (!squared)
+  const auto energies = energies_at(energies_of_file, clock_mhz);
+  if (!energies)
     return fail("{} on {}: the energies are those of {:g} MHz, and the GPU's file has no [power] voltage for "
                 "{:g} MHz",
                 kernel.name, kernel.gpu, energies_of_file.clock_mhz, clock_mhz);
-  const Energies energies = at_clock(energies_of_file, clock_mhz, *squared);
-  const double seconds = snapshot_seconds(kernel);
+  const Activity activity = activity_of(kernel);
   KernelPower power;
   power.seconds = kernel.time->microseconds.mean * 1e-6;
-  power.watts.constant = energies.constant_w.value;
-  power.watts.sms = energies.sm_w.value * sms_in_use(kernel);
-  power.watts.instructions = joules_of(kernel.events->instructions, energies) / seconds;
-  for (std::size_t event = 0; event < memory_event_count; ++event)
-    part_of(MemoryEvent(event), power.watts) +=
-        joules_of(MemoryEvent(event), kernel.events->memory[event], energies) / seconds;
-  const double watts = power.watts.all();
-  // The rates are as uncertain as the time; a longer time has the same events.
-  const Statistic& time = kernel.time->microseconds;
-  const double of_time = time.mean > 0 ? time.std_deviation / time.mean * power.watts.of_events() / watts : 0;
-  const double half = normal95 * std::hypot(energies.error, of_time);
-  power.total = {watts, watts / (1 + half), watts * (1 + half)};
-  power.joules = {watts * power.seconds, power.total.low * power.seconds, power.total.high * power.seconds};
-  const double launches = power.seconds / seconds;
-  power.lines = LineSums(kernel, energies)
+  power.watts = parts_of(activity, *energies);
+  power.total = power_of(activity, *energies);
+  power.joules = {power.total.value * power.seconds, power.total.low * power.seconds,
+                  power.total.high * power.seconds};
+  const double launches = power.seconds / activity.seconds;
+  power.lines = LineSums(kernel, *energies)
                     .lines(launches, power.watts.dram * power.seconds,
-                           (power.watts.constant + power.watts.sms) * power.seconds);
+                           (power.watts.all() - power.watts.of_events()) * power.seconds);
   return power;
 }
 

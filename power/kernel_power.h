@@ -6,6 +6,7 @@
 #include "support/expected.h"
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,11 +16,12 @@ namespace warplens::power {
 struct Parts {
   double constant = 0;     ///< of the board
   double sms = 0;          ///< of the SMs in use, beside their events
+  double idle_sms = 0;     ///< of the others
   double instructions = 0; ///< of all kinds
   double shared = 0;       ///< passes over shared memory, and constants
   double l1 = 0, l2 = 0, dram = 0;
 
-  double all() const { return constant + sms + instructions + shared + l1 + l2 + dram; }
+  double all() const { return constant + sms + idle_sms + instructions + shared + l1 + l2 + dram; }
   double of_events() const { return instructions + shared + l1 + l2 + dram; }
 };
 
@@ -41,6 +43,22 @@ struct KernelPower {
   std::vector<LineEnergy> lines; ///< by file and line
 };
 
+/// Returns the energies at another SM clock; nothing where the voltage there is not known.
+std::optional<Energies> energies_at(const Energies& energies, double clock_mhz);
+
+/// Returns the parts of the power of what a GPU does; the energies are those of its clock.
+Parts parts_of(const Activity& activity, const Energies& energies);
+/// Returns their sum in watts, with the interval that follows from the errors of the energies and of the
+/// time.
+Estimate power_of(const Activity& activity, const Energies& energies);
+
+/// Returns what the GPU does that runs a kernel again and again; the kernel has its time and its events.
+Activity activity_of(const KernelResult& kernel);
+/// Returns what it does with several kernels beside each other, each with its events at its rate alone over
+/// its slow-down: the mean over what it does meanwhile (equation 4.2 of Xu's thesis has the mean over the
+/// combinations of processes). The kernels share the SMs.
+Activity beside(std::span<const Activity> alone, std::span<const double> slow_downs);
+
 /// Returns the power of a kernel that runs again and again. The kernel must have its time and its events, or
 /// the error says which of them it lacks. `clock_mhz` is the SM clock of the result: where that is not the
 /// energies', they are scaled by the voltage, which must be known.
@@ -53,12 +71,13 @@ Expected<void> check_power(const KernelResult& kernel);
 /// Returns the squared voltage at a clock over that at the energies' clock; empty where it is not known.
 std::optional<double> squared_voltage(const Energies& energies, double clock_mhz);
 
-/// The terms of a kernel's power in the order of term_names(): 1, SMs in use, lanes per second of each kind
-/// of instruction, events per second of each kind.
+/// The terms of a kernel's power in the order of term_names(): 1, SMs in use and idle, lanes per second of
+/// each kind of instruction, events per second of each kind.
 std::vector<double> amounts_of(const KernelResult& kernel);
-/// Returns the terms' names, as a GPU file's [power] has them: "constant_w", "sm_w", "fp32_pj", …
+/// Returns the terms' names, as a GPU file's [power] has them: "constant_w", "sm_w", "idle_sm_w", "fp32_pj",
+/// …
 const std::vector<std::string>& term_names();
 /// Returns the energies' figures in that order, in watts, or joules of an event.
-std::vector<double> coefficients_of(const Energies& energies);
+std::vector<Estimate> coefficients_of(const Energies& energies);
 
 } // namespace warplens::power

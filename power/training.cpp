@@ -16,7 +16,7 @@ namespace {
 /// its operands.
 constexpr double deviation_of_powers = 0.08;
 constexpr double pj_of_joule = 1e12;
-constexpr std::size_t first_kind = 2, first_event = first_kind + instruction_kind_count;
+constexpr std::size_t first_kind = 3, first_event = first_kind + instruction_kind_count;
 
 Expected<const KernelResult*> kernel_named(const std::string& name, const std::string& place,
                                            std::span<const KernelResult> kernels) {
@@ -64,7 +64,8 @@ Expected<void> check_determined(std::span<const Observation> fitted, std::span<c
   const auto known = std::size_t(std::ranges::count_if(priors, is_known));
   if (fitted.size() + known < term_names().size())
     return fail(
-        "{} rows and {} priors are too few for {} energies: --prior says what is known of others before",
+        "{} rows and {} priors are too few for {} energies: --prior says what is known of others before, or "
+        "which GPU's [power]",
         fitted.size(), known, term_names().size());
   return {};
 }
@@ -117,6 +118,17 @@ Expected<std::vector<Prior>> read_priors(const CsvTable& table) {
   return priors;
 }
 
+std::vector<Prior> priors_of(const Energies& energies, bool is_other_board) {
+  std::vector<Prior> priors;
+  for (const Estimate& known : coefficients_of(energies)) {
+    const double deviation = (known.high - known.value) / normal95;
+    priors.push_back({known.value, is_other_board ? std::max(known.value, deviation) : deviation});
+    if (priors.back().deviation <= 0) // a figure without an interval
+      priors.back().deviation = known.value > 0 ? known.value : std::numeric_limits<double>::infinity();
+  }
+  return priors;
+}
+
 Expected<Training> train(std::span<const MeasuredKernel> measured, std::span<const Prior> priors) {
   std::vector<Observation> fitted;
   for (const MeasuredKernel& one : measured)
@@ -125,13 +137,14 @@ Expected<Training> train(std::span<const MeasuredKernel> measured, std::span<con
   if (fitted.empty())
     return fail("all measured kernels are held back: there are none to fit energies to");
   TRY(check_determined(fitted, priors));
-  Training training{fit(fitted, priors, {deviation_of_powers, true})};
+  Training training{.fit = fit(fitted, priors, {deviation_of_powers, true})};
   if (training.fit.determined < term_names().size())
     return fail("the {} rows and what --prior says determine {} of {} energies: others would be arbitrary",
                 fitted.size(), training.fit.determined, term_names().size());
   training.priors = std::size_t(std::ranges::count_if(priors, is_known));
   for (const MeasuredKernel& one : measured) {
-    const double error = power_of(one.observation, training.fit) / one.observation.watts - 1;
+    training.predicted.push_back(power_of(one.observation, training.fit));
+    const double error = training.predicted.back().value / one.observation.watts - 1;
     training.errors.push_back(error);
     (one.is_held_back ? training.mean_error_held_back : training.mean_error) += std::abs(error);
     ++(one.is_held_back ? training.held_back : training.fitted);

@@ -30,9 +30,14 @@ Expected<std::vector<MeasuredKernel>> read_measured(const CsvTable& table,
 /// nothing is known of terms that it lacks.
 Expected<std::vector<Prior>> read_priors(const CsvTable& table);
 
+/// Returns what a board's energies say before a fit: of each term its figure, with the deviation of its
+/// interval. Those of another board are known to their own size at most.
+std::vector<Prior> priors_of(const Energies& energies, bool is_other_board);
+
 /// Energies that were fitted, and how far off they are.
 struct Training {
   Fit fit;
+  std::vector<Estimate> predicted; ///< watts of each measured kernel
   std::vector<double> errors;      ///< of each measured kernel: predicted over measured, less 1
   double mean_error = 0;           ///< the mean of the magnitudes of those that were fitted to
   double mean_error_held_back = 0; ///< and of the others; 0 without any

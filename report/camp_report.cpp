@@ -1,10 +1,13 @@
 #include "report/camp_report.h"
 
+#include "power/kernel_power.h"
+#include "report/corun_report.h"
 #include "report/terminal_text.h"
 #include "sharing/cache_equilibrium.h"
 #include "sharing/fit_line.h"
 #include "sharing/mixing.h"
 #include "sharing/pairing.h"
+#include "sharing/partition_search.h"
 #include "support/display_name.h"
 #include "vocabulary/geometry.h"
 
@@ -20,6 +23,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t camp_name_width = 32, printed_pairs = 40;
+constexpr double schedulers_of_sm = 4;
 
 Expected<sharing::CacheProcess> process_of(const KernelResult& kernel) {
   if (!kernel.time_unknown.empty())
@@ -99,17 +103,90 @@ Json to_json(const std::array<SharedL2::Estimate, 2>& estimates) {
   return json;
 }
 
+std::set<std::string> pipes_of(const SharingProfile& first, const SharingProfile& second) {
+  std::set<std::string> names;
+  for (const SharingProfile* profile : {&first, &second})
+    for (const SharingProfile::Pipe& pipe : profile->pipes)
+      names.insert(pipe.name);
+  return names;
+}
+
+/// Returns the processes that share the L2 of one GPU.
+Expected<std::vector<sharing::CacheProcess>> processes_of(std::span<const KernelResult> kernels) {
+  std::vector<sharing::CacheProcess> processes;
+  for (const KernelResult& kernel : kernels) {
+    if (kernel.gpu != kernels.front().gpu)
+      return fail("{} is on {}, {} on {}: kernels share the L2 of one GPU", kernel.name, kernel.gpu,
+                  kernels.front().name, kernels.front().gpu);
+    TRY_LET(process, process_of(kernel));
+    processes.push_back(std::move(*process));
+  }
+  return processes;
+}
+
+/// Returns the slow-downs by the ways that kernels hold, and where they ask for more of memory's time than
+/// there is, by the part of it that each gets.
+std::vector<double> slow_down_by_memory(std::span<const KernelResult* const> kernels,
+                                        std::span<const SharedL2::Estimate> camp) {
+  std::vector<double> busy, slow_downs;
+  for (std::size_t k = 0; k < kernels.size(); ++k)
+    busy.push_back(memory_busy(kernels[k]->sharing->l2, camp[k].ways));
+  const std::vector<double> served = sharing::fair_shares(busy, 1);
+  for (std::size_t k = 0; k < kernels.size(); ++k)
+    slow_downs.push_back(camp[k].slow_down * (served[k] > 0 ? busy[k] / served[k] : 1));
+  return slow_downs;
+}
+
+/// Returns the board's power while the kernels run beside each other with those slow-downs.
+std::optional<MeanWatts> watts_beside(std::span<const KernelResult* const> kernels,
+                                      std::span<const double> slow_downs, const power::Energies* energies) {
+  std::vector<Activity> alone;
+  for (const KernelResult* kernel : kernels) {
+    if (energies == nullptr || !power::check_power(*kernel))
+      return std::nullopt;
+    alone.push_back(power::activity_of(*kernel));
+  }
+  const power::Estimate watts = power::power_of(power::beside(alone, slow_downs), *energies);
+  return MeanWatts{watts.value, {watts.low, watts.high}};
+}
+
 } // namespace
+
+std::optional<PartitionChoice> best_partition(const SharingProfile& first, const SharingProfile& second,
+                                              const SmResources& sm, double issue_width) {
+  if (first.pipes.empty() || second.pipes.empty())
+    return std::nullopt;
+  const std::set<std::string> names = pipes_of(first, second);
+  std::array<sharing::BlockNeeds, 2> needs;
+  for (std::size_t k = 0; k < 2; ++k) {
+    const SharingProfile::Block& block = (k == 0 ? first : second).block;
+    needs[k] = {std::max(1u, block.warps), block.registers, block.shared_bytes};
+  }
+  const std::vector<sharing::BlockPartition> feasible = sharing::feasible_partitions(
+      needs, {sm.threads / warp_lanes, sm.blocks, sm.registers, std::uint32_t(sm.shared_bytes)});
+  const auto even = sharing::even_partition(feasible);
+  if (!even)
+    return std::nullopt;
+  const std::array<sharing::MixedKernel, 2> alone{mixed(first, names, first.warps / schedulers_of_sm),
+                                                  mixed(second, names, second.warps / schedulers_of_sm)};
+  sharing::PartitionSearch search{.schedulers = schedulers_of_sm, .issue_width = issue_width};
+  if (const auto memory = names.find(std::string(name_of(Resource::memory_pipeline))); memory != names.end())
+    search.memory_pipe = std::size_t(std::distance(names.begin(), memory));
+  const std::vector<sharing::RatedPartition> rated = sharing::rate_partitions(feasible, alone, search);
+  const auto rated_even = std::ranges::find_if(
+      rated, [&](const sharing::RatedPartition& one) { return one.partition.blocks == even->blocks; });
+  const sharing::RatedPartition& best = rated.front();
+  return PartitionChoice{
+      rated.size(),    best.partition.blocks, best.gain, rated_even->gain, best.busy_lanes * schedulers_of_sm,
+      best.first_turns};
+}
 
 std::array<double, 2> slow_down_by_pipes(const SharingProfile& first, const SharingProfile& second,
                                          const std::array<double, 2>& warps, double issue_width) {
   if (first.pipes.empty() || second.pipes.empty())
     return {1, 1};
-  std::set<std::string> names;
-  for (const SharingProfile* profile : {&first, &second})
-    for (const SharingProfile::Pipe& pipe : profile->pipes)
-      names.insert(pipe.name);
-  constexpr double of_scheduler = 0.25; // of an SM's warps
+  const std::set<std::string> names = pipes_of(first, second);
+  constexpr double of_scheduler = 1 / schedulers_of_sm; // of an SM's warps
   const std::vector<sharing::MixedKernel> both{mixed(first, names, warps[0] * of_scheduler),
                                                mixed(second, names, warps[1] * of_scheduler)};
   const std::vector<double> together = sharing::mixed_rates(both, issue_width);
@@ -131,15 +208,26 @@ std::vector<std::pair<std::size_t, std::size_t>> best_pairs(std::span<const Shar
   return sharing::cheapest_pairs(costs, kernels);
 }
 
-Expected<std::vector<SharedL2>> estimate_pairs(std::span<const KernelResult> kernels, double issue_width) {
-  std::vector<sharing::CacheProcess> processes;
-  for (const KernelResult& kernel : kernels) {
-    if (kernel.gpu != kernels.front().gpu)
-      return fail("{} is on {}, {} on {}: kernels share the L2 of one GPU", kernel.name, kernel.gpu,
-                  kernels.front().name, kernels.front().gpu);
-    TRY_LET(process, process_of(kernel));
-    processes.push_back(std::move(*process));
+Expected<SharedByAll> estimate_together(std::span<const KernelResult> kernels,
+                                        const power::Energies* energies) {
+  TRY_LET(processes, processes_of(kernels));
+  const double ways = kernels.front().sharing->l2.ways;
+  const sharing::Equilibria found = sharing::equilibria(*processes, ways);
+  SharedByAll all;
+  std::vector<const KernelResult*> list;
+  for (std::size_t k = 0; k < kernels.size(); ++k) {
+    all.camp.push_back(estimate((*processes)[k], found.all[found.reached].ways[k], ways));
+    list.push_back(&kernels[k]);
   }
+  all.slow_down = slow_down_by_memory(list, all.camp);
+  all.watts = watts_beside(list, all.slow_down, energies);
+  return all;
+}
+
+Expected<std::vector<SharedL2>> estimate_pairs(std::span<const KernelResult> kernels, double issue_width,
+                                               const power::Energies* energies) {
+  TRY_LET(read, processes_of(kernels));
+  const std::vector<sharing::CacheProcess>& processes = *read;
   std::vector<SharedL2> pairs;
   for (std::size_t first = 0; first < kernels.size(); ++first)
     for (std::size_t second = first + 1; second < kernels.size(); ++second) {
@@ -156,16 +244,18 @@ Expected<std::vector<SharedL2>> estimate_pairs(std::span<const KernelResult> ker
       put(found.all[found.reached].ways, pair.camp);
       put(sharing::ways_by_accesses(both, ways), pair.by_accesses);
       put(sharing::ways_by_misses(both, ways), pair.by_misses);
-      std::array<double, 2> busy{};
-      for (std::size_t k = 0; k < 2; ++k)
-        busy[k] = memory_busy(kernels[pair.kernels[k]].sharing->l2, pair.camp[k].ways);
-      const std::vector<double> served = sharing::fair_shares(busy, 1);
+      const std::array<const KernelResult*, 2> list{&kernels[first], &kernels[second]};
+      const std::vector<double> by_memory = slow_down_by_memory(list, pair.camp);
       const SharingProfile &one = *kernels[first].sharing, &other = *kernels[second].sharing;
       const double warps = share_of_warps(kernels[first], kernels[second]);
       pair.same_sm = slow_down_by_pipes(one, other, {one.warps * warps, other.warps * warps}, issue_width);
       for (std::size_t k = 0; k < 2; ++k)
-        pair.slow_down[k] =
-            std::max(pair.camp[k].slow_down * (served[k] > 0 ? busy[k] / served[k] : 1), pair.same_sm[k]);
+        pair.slow_down[k] = std::max(by_memory[k], pair.same_sm[k]);
+      pair.watts = watts_beside(list, pair.slow_down, energies);
+      // The search takes longer than all else.
+      if (const auto& machine = kernels[first].machine;
+          kernels.size() == 2 && machine && machine->sm.threads != 0)
+        pair.partition = best_partition(one, other, machine->sm, issue_width);
       if (one.pipes.empty() || other.pipes.empty())
         pair.leaves_out.push_back("the pipes of the SMs, as the code of a kernel is not known");
       if (lacks_memory(kernels[first]) || lacks_memory(kernels[second]))
@@ -176,7 +266,7 @@ Expected<std::vector<SharedL2>> estimate_pairs(std::span<const KernelResult> ker
 }
 
 std::string print_pairs_text(std::span<const KernelResult> kernels, std::span<const SharedL2> pairs,
-                             const TextOptions& options) {
+                             const SharedByAll* together, const TextOptions& options) {
   const Style style(options.colour);
   const std::size_t width = std::max(80u, options.width);
   std::string text =
@@ -205,6 +295,26 @@ std::string print_pairs_text(std::span<const KernelResult> kernels, std::span<co
     for (const auto& [first, second] : best_pairs(pairs, kernels.size()))
       text += cut(fmt::format("    {} + {}", name(first), name(second)), width) + "\n";
   }
+  if (pairs.size() == 1 && pairs[0].partition) {
+    const std::string words = partition_in_words(*pairs[0].partition);
+    for (const std::string& line : wrapped(words, width - 2))
+      text += "  " + line + "\n";
+  }
+  if (pairs.size() == 1 && pairs[0].watts)
+    text += fmt::format("  {:.0f} W ({:.0f} to {:.0f}) beside each other\n", pairs[0].watts->mean,
+                        pairs[0].watts->ci95[0], pairs[0].watts->ci95[1]);
+  if (together != nullptr) {
+    text += fmt::format("  all {} at once, by the L2 and memory{}:\n", kernels.size(),
+                        together->watts ? fmt::format(", {:.0f} W ({:.0f} to {:.0f})", together->watts->mean,
+                                                      together->watts->ci95[0], together->watts->ci95[1])
+                                        : "");
+    for (std::size_t k = 0; k < kernels.size(); ++k)
+      text +=
+          cut(fmt::format("    {:.2f} ×    {:.2f} × by the L2, {:>4.1f} ways   {}", together->slow_down[k],
+                          together->camp[k].slow_down, together->camp[k].ways, name(k)),
+              width) +
+          "\n";
+  }
   std::set<std::string> left_out{"L1s, shared memory and the ports of SMs"};
   for (const SharedL2& pair : pairs)
     left_out.insert(pair.leaves_out.begin(), pair.leaves_out.end());
@@ -225,7 +335,8 @@ static std::vector<std::string> leaves_out(const SharedL2& pair) {
   return all;
 }
 
-std::string print_pairs_json(std::span<const KernelResult> kernels, std::span<const SharedL2> pairs) {
+std::string print_pairs_json(std::span<const KernelResult> kernels, std::span<const SharedL2> pairs,
+                             const SharedByAll* together) {
   Json json;
   json["schema"] = "warplens-corun/1";
   json["gpu"] = kernels.front().gpu;
@@ -235,7 +346,7 @@ std::string print_pairs_json(std::span<const KernelResult> kernels, std::span<co
   for (const KernelResult& kernel : kernels)
     names.push_back({{"name", kernel.name}});
   Json& list = json["pairs"] = Json::array();
-  for (const SharedL2& pair : pairs)
+  for (const SharedL2& pair : pairs) {
     list.push_back({{"kernels", pair.kernels},
                     {"slow_down", pair.slow_down},
                     {"camp", to_json(pair.camp)},
@@ -244,6 +355,21 @@ std::string print_pairs_json(std::span<const KernelResult> kernels, std::span<co
                     {"equilibria", pair.equilibria},
                     {"same_sm", pair.same_sm},
                     {"leaves_out", leaves_out(pair)}});
+    if (pair.partition)
+      list.back()["partition"] = partition_json(*pair.partition);
+    if (pair.watts)
+      list.back()["watts"] = {{"mean", pair.watts->mean}, {"ci95", pair.watts->ci95}};
+  }
+  if (together != nullptr) {
+    Json& all = json["together"];
+    for (std::size_t k = 0; k < kernels.size(); ++k)
+      all["kernels"].push_back({{"slow_down", together->slow_down[k]},
+                                {"slow_down_by_l2", together->camp[k].slow_down},
+                                {"ways", together->camp[k].ways},
+                                {"misses", together->camp[k].misses}});
+    if (together->watts)
+      all["watts"] = {{"mean", together->watts->mean}, {"ci95", together->watts->ci95}};
+  }
   json["best_pairs"] = best_pairs(pairs, kernels.size());
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }

@@ -34,7 +34,7 @@ Json to_json(const ClockPlans& plans, const clocks::Plan& plan) {
 } // namespace
 
 ClockPlans make_plans(std::string gpu, std::vector<ClockedKernel> kernels, std::vector<clocks::Slot> slots,
-                      double slow_down) {
+                      double slow_down, std::span<const clocks::Stretch> launches) {
   ClockPlans plans{std::move(gpu), slow_down, std::move(kernels), std::move(slots)};
   plans.fastest = clocks::fastest_plan(plans.slots);
   const auto within = [&](double more) {
@@ -44,6 +44,12 @@ ClockPlans make_plans(std::string gpu, std::vector<ClockedKernel> kernels, std::
   plans.slot_by_slot = clocks::plan_slot_by_slot(plans.slots, slow_down);
   for (const double more : slow_downs_of_front)
     plans.front.push_back({more, within(more)});
+  if (launches.size() > 1) {
+    std::vector<double> mhz;
+    for (const clocks::ClockChoice& choice : plans.slots.front())
+      mhz.push_back(choice.mhz);
+    plans.windows = clocks::run_windows(launches, mhz, {.slow_down = slow_down});
+  }
   return plans;
 }
 
@@ -72,6 +78,16 @@ std::string print_clocks_text(const ClockPlans& plans, const TextOptions& option
                   "; each kernel by itself (F-DVFS): " + against(plans.slot_by_slot, plans.fastest),
               width) +
           "\n";
+  if (plans.windows) {
+    const clocks::WindowRun& run = *plans.windows;
+    text += cut(fmt::format(
+                    "  while it runs, by its last launches (P-DVFS): {:+.1f} % time, {:+.1f} % energy; its "
+                    "times are {:.0f} % off",
+                    100 * (run.seconds / plans.fastest.seconds - 1),
+                    100 * (run.joules / plans.fastest.joules - 1), 100 * run.error),
+                width) +
+            "\n";
+  }
   std::string front = "energy over time:";
   for (const auto& one : plans.front)
     front += fmt::format(" {:g}\u00a0%:\u00a0{:+.1f}\u00a0%{}", 100 * one.slow_down,
@@ -101,6 +117,11 @@ std::string print_clocks_json(const ClockPlans& plans) {
   json["plan"] = to_json(plans, plans.cheapest);
   json["fastest"] = to_json(plans, plans.fastest);
   json["slot_by_slot"] = to_json(plans, plans.slot_by_slot);
+  if (plans.windows)
+    json["windows"] = {{"launches", plans.windows->chosen.size()},
+                       {"seconds", plans.windows->seconds},
+                       {"joules", plans.windows->joules},
+                       {"time_error", plans.windows->error}};
   Json& front = json["front"] = Json::array();
   for (const auto& one : plans.front) {
     Json entry = to_json(plans, one.plan);

@@ -1,10 +1,11 @@
 // Plans of SM clocks as text and as JSON, schema `warplens-clocks/1`.
 #pragma once
 
-#include "clocks/knapsack.h"
+#include "clocks/windows.h"
 #include "report/report.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,12 +29,14 @@ struct ClockPlans {
     clocks::Plan plan;
   };
   std::vector<ForSlowDown> front;
+  /// P-DVFS over windows of the launches in their order; there for several.
+  std::optional<clocks::WindowRun> windows;
 };
 
 /// Returns the plans for the slots: the fastest, the cheapest within the slow-down, that of F-DVFS, and the
-/// front.
+/// front. `launches` are those of the slots in their order, for P-DVFS over windows.
 ClockPlans make_plans(std::string gpu, std::vector<ClockedKernel> kernels, std::vector<clocks::Slot> slots,
-                      double slow_down);
+                      double slow_down, std::span<const clocks::Stretch> launches = {});
 
 std::string print_clocks_text(const ClockPlans& plans, const TextOptions& options);
 /// No plan was measured: `validated` is false.

@@ -1,5 +1,6 @@
 #include "report/corun_report.h"
 
+#include "power/kernel_power.h"
 #include "report/figures.h"
 #include "report/resource_text.h"
 #include "report/terminal_text.h"
@@ -103,6 +104,27 @@ void put_arrangement(const CorunResult& result, Json& json) {
     json["what_if"] = what_if_json(result.what_if);
 }
 
+MeanWatts mean_watts(const power::Estimate& estimate) {
+  return {estimate.value, {estimate.low, estimate.high}};
+}
+
+Json to_json(const MeanWatts& watts) {
+  return {{"mean", watts.mean}, {"ci95", watts.ci95}};
+}
+
+/// Returns a line with the watts beside each other, one after the other and alone; an empty text if they are
+/// not known.
+std::string watts_in_words(const CorunResult& result) {
+  if (!result.watts || !result.watts_sequential)
+    return "";
+  std::vector<std::string> alone;
+  for (const CorunKernelResult& kernel : result.kernels)
+    alone.push_back(kernel.watts_alone ? fmt::format("{:.0f}", kernel.watts_alone->mean) : "?");
+  return fmt::format("{:.0f} W ({:.0f} to {:.0f}) beside each other, {:.0f} one after the other, {} alone",
+                     result.watts->mean, result.watts->ci95[0], result.watts->ci95[1],
+                     result.watts_sequential->mean, fmt::join(alone, " and "));
+}
+
 Json timeline_json(const CorunTimeline& timeline) {
   Json json = {
       {"cycles", timeline.cycles}, {"ns_per_cycle", timeline.ns_per_cycle}, {"edges", timeline.edges}};
@@ -121,6 +143,47 @@ std::string dumped(const Json& json) {
 }
 
 } // namespace
+
+void put_watts(CorunResult& result, const power::Energies& of_file) {
+  const auto energies = power::energies_at(of_file, result.sm_clock_mhz);
+  if (!energies || !result.activity)
+    return;
+  result.watts = mean_watts(power::power_of(*result.activity, *energies));
+  // One after the other, the mean is over time (equation 4.2 of the thesis, of processes that share a core).
+  double seconds = 0;
+  std::array<double, 3> joules{};
+  for (CorunKernelResult& kernel : result.kernels) {
+    if (!kernel.activity_alone)
+      return;
+    const power::Estimate alone = power::power_of(*kernel.activity_alone, *energies);
+    kernel.watts_alone = mean_watts(alone);
+    seconds += kernel.alone_us.mean;
+    joules[0] += alone.value * kernel.alone_us.mean;
+    joules[1] += alone.low * kernel.alone_us.mean;
+    joules[2] += alone.high * kernel.alone_us.mean;
+  }
+  result.watts_sequential = MeanWatts{joules[0] / seconds, {joules[1] / seconds, joules[2] / seconds}};
+}
+
+std::string partition_in_words(const PartitionChoice& choice) {
+  return fmt::format(
+      "blocks on an SM of which CD3 expects most: {} and {}, of {} partitions; the rates over those "
+      "alone add up to {:.2f} (of ICMT-EVEN: {:.2f}), {:.0f} lanes are busy{}",
+      choice.blocks[0], choice.blocks[1], choice.partitions, choice.gain, choice.gain_of_even,
+      choice.busy_lanes,
+      choice.first_turns == 0.5 ? std::string()
+                                : fmt::format(", if the first had {:.0f} % of the turns at the memory pipe",
+                                              100 * choice.first_turns));
+}
+
+Json partition_json(const PartitionChoice& choice) {
+  return {{"partitions", choice.partitions},
+          {"blocks", choice.blocks},
+          {"gain", choice.gain},
+          {"gain_of_even", choice.gain_of_even},
+          {"busy_lanes", choice.busy_lanes},
+          {"first_turns", choice.first_turns}};
+}
 
 std::vector<std::string> contention_of(const CorunResult& result) {
   std::vector<std::string> found;
@@ -192,6 +255,10 @@ std::string print_corun_text(const CorunResult& result, const TextOptions& optio
       fmt::format("{:+.1f} % over one after the other, for the work until each had ended: {} launches",
                   100 * (result.speed_up.mean - 1), fmt::join(laps, " and ")),
       width);
+  if (result.search)
+    text += wrapped_lines("  ", partition_in_words(*result.search), width);
+  if (const std::string watts = watts_in_words(result); !watts.empty())
+    text += wrapped_lines("  ", watts, width);
   for (const CorunKernelResult& kernel : result.kernels)
     if (kernel.repeats_part)
       text += wrapped_lines("  ", name_of_kernel(kernel) + " " + std::string(of_repeated_part), width);
@@ -210,6 +277,12 @@ std::string print_corun_json(const CorunResult& result) {
   json["speed_up"] = statistic(result.speed_up);
   if (!result.estimated_by.empty())
     json["estimated_by"] = result.estimated_by;
+  if (result.search)
+    json["search"] = partition_json(*result.search);
+  if (result.watts)
+    json["watts"] = to_json(*result.watts);
+  if (result.watts_sequential)
+    json["watts_one_after_other"] = to_json(*result.watts_sequential);
   json["busy"] = shares(result.busy);
   Json& kernels = json["kernels"] = Json::array();
   for (const CorunKernelResult& kernel : result.kernels) {
@@ -234,6 +307,8 @@ std::string print_corun_json(const CorunResult& result) {
     put("l1_hit_rate", kernel.l1_beside);
     put("l2_hit_rate_alone", kernel.l2_alone);
     put("l2_hit_rate", kernel.l2_beside);
+    if (kernel.watts_alone)
+      one["watts_alone"] = to_json(*kernel.watts_alone);
     one["busy_alone"] = shares(kernel.busy_alone);
     kernels.push_back(std::move(one));
   }
@@ -263,7 +338,7 @@ std::string print_arrangements_text(std::span<const NamedArrangement> arrangemen
           "\n";
       for (const CorunKernelResult& kernel : result.kernels)
         head += cut("  " + name_of_kernel(kernel), width) + "\n";
-      head += "  gain      slow-downs\n";
+      head += result.watts ? "  gain        power   slow-downs\n" : "  gain      slow-downs\n";
     }
     std::vector<std::string> slow_downs, places;
     for (const CorunKernelResult& kernel : result.kernels) {
@@ -271,7 +346,8 @@ std::string print_arrangements_text(std::span<const NamedArrangement> arrangemen
       if (std::string place = place_in_division(kernel, result.division); !place.empty())
         places.push_back(std::move(place));
     }
-    text += cut(fmt::format("  {:+6.1f} %  {}  {}  {}", 100 * (result.speed_up.mean - 1),
+    text += cut(fmt::format("  {:+6.1f} %  {}{}  {}  {}", 100 * (result.speed_up.mean - 1),
+                            result.watts ? fmt::format("{:5.0f} W   ", result.watts->mean) : "",
                             pad_right(fmt::format("{}", fmt::join(slow_downs, ", ")), 18),
                             pad_right(one.name, 24), fmt::join(places, ", ")),
                 width) +
@@ -306,6 +382,8 @@ std::string print_arrangements_json(std::span<const NamedArrangement> arrangemen
     put_arrangement(result, arrangement);
     arrangement["speed_up"] = statistic(result.speed_up);
     arrangement["over_sequential"] = statistic(result.over_sequential);
+    if (result.watts)
+      arrangement["watts"] = to_json(*result.watts);
     Json& kernels = arrangement["kernels"] = Json::array();
     for (const CorunKernelResult& kernel : result.kernels) {
       Json of_kernel = {

@@ -1,15 +1,24 @@
 // Kernels beside each other as text and as JSON, schema `warplens-corun/1`.
 #pragma once
 
+#include "power/energies.h"
 #include "report/report.h"
 #include "result/corun.h"
 #include "support/expected.h"
 
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace warplens::report {
+
+/// Sets the watts of a result whose kernels' machine code is known, if the voltage at its clock is.
+void put_watts(CorunResult& result, const power::Energies& energies);
+
+/// Returns how a partition of blocks was chosen.
+std::string partition_in_words(const PartitionChoice& choice);
+nlohmann::ordered_json partition_json(const PartitionChoice& choice);
 
 /// Returns what the kernels fight for, in words; empty if nothing is busy enough to matter.
 std::vector<std::string> contention_of(const CorunResult& result);

@@ -24,8 +24,13 @@ struct Part {
   double watts;
 };
 std::vector<Part> parts_of(const power::Parts& watts) {
-  return {{"board", watts.constant}, {"SMs", watts.sms}, {"instructions", watts.instructions},
-          {"shared", watts.shared},  {"L1", watts.l1},   {"L2", watts.l2},
+  return {{"board", watts.constant},
+          {"SMs", watts.sms},
+          {"idle SMs", watts.idle_sms},
+          {"instructions", watts.instructions},
+          {"shared", watts.shared},
+          {"L1", watts.l1},
+          {"L2", watts.l2},
           {"DRAM", watts.dram}};
 }
 
@@ -122,21 +127,31 @@ std::string print_power_json(std::span<const PoweredKernel> kernels) {
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
-std::string print_training(std::span<const power::MeasuredKernel> measured, const power::Training& training) {
+std::string print_training(std::span<const power::MeasuredKernel> measured, const power::Training& training,
+                           const std::string& prior) {
   std::string text;
   for (std::size_t i = 0; i < measured.size(); ++i) {
     const power::MeasuredKernel& one = measured[i];
-    text += fmt::format("# {}  {:6.1f} W, measured {:6.1f}, {:+6.1f} %  {}\n",
-                        pad_right(cut(printable(one.kernel), 30), 30),
-                        one.observation.watts * (1 + training.errors[i]), one.observation.watts,
-                        100 * training.errors[i], one.is_held_back ? "held back" : "fit");
+    const power::Estimate& predicted = training.predicted[i];
+    text += fmt::format("# {}  {:6.1f} W ({:.0f} to {:.0f}), measured {:6.1f}, {:+6.1f} %  {}\n",
+                        pad_right(cut(printable(one.kernel), 30), 30), predicted.value, predicted.low,
+                        predicted.high, one.observation.watts, 100 * training.errors[i],
+                        one.is_held_back ? "held back" : "fit");
   }
   text += fmt::format(
       "# mean error of {} kernels that were fitted to: {:.1f} %; each left out of its fit: {:.1f} % (root "
       "mean square)\n",
       training.fitted, 100 * training.mean_error, 100 * training.fit.error_left_out);
-  text += fmt::format("# {} rows and {} priors, for {} energies\n", training.fitted, training.priors,
-                      training.fit.determined);
+  text +=
+      fmt::format("# {} of {} energies{}\n",
+                  training.fitted == 1
+                      ? fmt::format("1 row by itself determines {}", training.fit.determined_by_observations)
+                      : fmt::format("{} rows by themselves determine {}", training.fitted,
+                                    training.fit.determined_by_observations),
+                  training.fit.coefficients.size(),
+                  training.priors == 0
+                      ? std::string()
+                      : fmt::format("; {} priors hold the others: {}", training.priors, printable(prior)));
   if (training.held_back != 0)
     text += fmt::format("# mean error of {} kernels that were held back: {:.1f} %\n", training.held_back,
                         100 * training.mean_error_held_back);

@@ -21,7 +21,9 @@ struct PoweredKernel {
 std::string print_power_text(std::span<const PoweredKernel> kernels, const TextOptions& options);
 std::string print_power_json(std::span<const PoweredKernel> kernels);
 
-/// Prints what a fit of energies says of each measured kernel.
-std::string print_training(std::span<const power::MeasuredKernel> measured, const power::Training& training);
+/// Prints what a fit of energies says of each measured kernel, and what the rows and the priors determine.
+/// `prior`: where these come from.
+std::string print_training(std::span<const power::MeasuredKernel> measured, const power::Training& training,
+                           const std::string& prior);
 
 } // namespace warplens::report

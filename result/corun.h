@@ -1,6 +1,7 @@
 // Kernels that run beside each other on one GPU: how much longer each takes, and why.
 #pragma once
 
+#include "result/events.h"
 #include "result/result.h"
 #include "vocabulary/access.h"
 
@@ -35,6 +36,12 @@ struct CorunWhatIf {
   bool is_any() const { return kernels_in_turn || own_queues || front_end > 1; }
 };
 
+/// A power of the board, mean over a time, in watts; the interval holds it with 95 % probability.
+struct MeanWatts {
+  double mean = 0;
+  std::array<double, 2> ci95{};
+};
+
 /// One of the kernels, from trials on a clock.
 struct CorunKernelResult {
   std::string name;
@@ -53,6 +60,8 @@ struct CorunKernelResult {
   bool repeats_part = false;
   double waits_us = 0; ///< until its first block finds room beside the others; mean over trials
   std::optional<double> l1_alone, l1_beside, l2_alone, l2_beside; ///< hit rates of loads, mean over trials
+  std::optional<Activity> activity_alone; ///< mean over trials, where its machine code is known
+  std::optional<MeanWatts> watts_alone;
   ByResource
       busy_alone{}; ///< the shares of the time in which each resource is busy, mean over all of its kind
 };
@@ -72,6 +81,16 @@ struct CorunTimeline {
   std::vector<std::uint64_t> dram_lines;      ///< read or written, at least in part, by all kernels
 };
 
+/// The partition of an SM's blocks that CD3 expects most of, of all that there are.
+struct PartitionChoice {
+  std::size_t partitions = 0;            ///< that an SM has room for
+  std::array<std::uint32_t, 2> blocks{}; ///< on an SM
+  double gain = 0;                       ///< both rates over those alone, summed
+  double gain_of_even = 0;               ///< the same of the partition of ICMT-EVEN
+  double busy_lanes = 0;                 ///< of an SM's pipes, in a cycle
+  double first_turns = 0.5;              ///< at the memory pipe, that the first kernel would have best
+};
+
 struct CorunResult {
   std::string gpu;
   double sm_clock_mhz = 0;
@@ -85,8 +104,13 @@ struct CorunResult {
   /// time in which it was done: each kernel as often as it ran (`laps`) until all had ended once.
   Statistic speed_up;
   std::string estimated_by;              ///< "camp" or "cd3"; empty: nothing is estimated
+  std::optional<PartitionChoice> search; ///< on request: how the blocks were chosen
   std::optional<CorunTimeline> timeline; ///< only on request, and not by Division::mig
   ByResource busy{};                     ///< beside each other; of no resource by Division::mig
+  std::optional<Activity> activity;      ///< beside each other, where the machine code of all is known
+  /// Of the board while they run beside each other, and while each runs once after the other: where the GPU's
+  /// file has the energies of its board.
+  std::optional<MeanWatts> watts, watts_sequential;
 };
 
 } // namespace warplens

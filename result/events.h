@@ -70,4 +70,13 @@ struct Events {
   std::optional<FloatingPointOperations> operations; ///< absent in results of older versions
 };
 
+/// What a GPU does in some time, from which its power follows.
+struct Activity {
+  ByInstructionKind instructions{};
+  ByMemoryEvent memory{};
+  double seconds = 0;
+  double relative_deviation = 0; ///< standard deviation of these, of trials
+  double sms_in_use = 0, sms_idle = 0;
+};
+
 } // namespace warplens

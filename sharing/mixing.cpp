@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <optional>
 
 namespace warplens::sharing {
 namespace {
@@ -68,9 +67,10 @@ double free_rate(const MixedKernel& kernel, Form form) {
 
 /// Returns the rates at which the resource is always busy, none above `limits`, at which it is asked for more
 /// than it has. The active warps are those at the rates themselves, by (9.7) multiplied out; up to the rate
-/// that hazards allow a kernel they are at least as many as it issues instructions.
+/// that hazards allow a kernel they are at least as many as it issues instructions. `first_turns` are the
+/// first kernel's for each one of the other.
 std::vector<double> rates_at_full(std::span<const MixedKernel> kernels, const std::vector<Load>& loads,
-                                  const std::vector<double>& limits, Form form) {
+                                  const std::vector<double>& limits, double first_turns, Form form) {
   const auto full = [&](std::size_t k) {
     return loads[k].share > 0 ? 1 / (loads[k].share * loads[k].interval)
                               : std::numeric_limits<double>::infinity();
@@ -86,9 +86,11 @@ std::vector<double> rates_at_full(std::span<const MixedKernel> kernels, const st
   const auto other = [&](double first) { return std::min(limits[1], (1 - first / full(0)) * full(1)); };
   const double least = std::max(0.0, (1 - limits[1] / full(1)) * full(0));
   const double first = root(least, std::min(limits[0], full(0)), [&](double rate) {
-    return rate * loads[0].share * active_warps(kernels[1], other(rate), form) -
-           other(rate) * loads[1].share * active_warps(kernels[0], rate, form) -
-           rate * other(rate) * (loads[0].share - loads[1].share);
+    const auto at_resource = [&](std::size_t k, double of_kernel) { // warps that wait for it
+      return active_warps(kernels[k], of_kernel, form) - of_kernel * (1 - loads[k].share);
+    };
+    return rate * loads[0].share * at_resource(1, other(rate)) -
+           first_turns * other(rate) * loads[1].share * at_resource(0, rate);
   });
   return {first, other(first)};
 }
@@ -141,7 +143,8 @@ double active_warps(const MixedKernel& kernel, double per_cycle, Form form) {
   return std::max(0.0, active);
 }
 
-std::vector<double> mixed_rates(std::span<const MixedKernel> kernels, double issue_width, Form form) {
+std::vector<double> mixed_rates(std::span<const MixedKernel> kernels, double issue_width, Form form,
+                                const std::optional<PipeTurns>& turns) {
   std::vector<double> rates;
   for (const MixedKernel& kernel : kernels)
     rates.push_back(free_rate(kernel, form));
@@ -158,7 +161,10 @@ std::vector<double> mixed_rates(std::span<const MixedKernel> kernels, double iss
         std::ranges::max_element(resources, {}, [&](const auto& loads) { return utilisation(rates, loads); });
     if (utilisation(rates, *fullest) <= 1 + 1e-9)
       break;
-    rates = rates_at_full(kernels, *fullest, rates, form);
+    const bool has_turns =
+        turns && std::size_t(fullest - resources.begin()) == turns->pipe + 1; // issue is first
+    const double first_turns = has_turns ? turns->first / (1 - turns->first) : 1;
+    rates = rates_at_full(kernels, *fullest, rates, first_turns, form);
   }
   return rates;
 }

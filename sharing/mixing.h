@@ -3,7 +3,9 @@
 // `Form::corrected` mends two of its steps.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -47,11 +49,20 @@ double wait_within(const PipeUse& pipe, std::uint32_t ahead);
 /// falls with the rate, down to 0.
 double active_warps(const MixedKernel& kernel, double per_cycle, Form form = Form::corrected);
 
+/// Which kernel has how many of the turns at a pipe that is full: the first one's share of them, above 0 and
+/// below 1. With half of them each, the kernels' warps take turns alike.
+struct PipeTurns {
+  std::size_t pipe = 0;
+  double first = 0.5;
+};
+
 /// Returns the kernels' instructions per cycle beside each other (one or two kernels); an SM issues no more
 /// than `issue_width` together. Where two ask for more of a resource than it has, their active warps take
-/// turns at it (equations 9.6 and 9.7). No rate is above what the kernel has alone.
+/// turns at it (equations 9.6 and 9.7), by `turns` where it is that pipe. No rate is above what the kernel
+/// has alone.
 std::vector<double> mixed_rates(std::span<const MixedKernel> kernels, double issue_width,
-                                Form form = Form::corrected);
+                                Form form = Form::corrected,
+                                const std::optional<PipeTurns>& turns = std::nullopt);
 
 /// Returns the throughput of n customers that alternate between a wait of `think` and one queue with the mean
 /// service time `service`, per time (mean-value analysis, Reiser and Lavenberg 1980): a cross-check of the

@@ -72,7 +72,10 @@ public:
     if (is_new) {
       kernels_.push_back({kernel.name, kernel.launches});
       slots_.emplace_back();
+      by_clock_.emplace_back();
     }
+    by_clock_[found->second].push_back({mhz, &kernel, power->watts.all() - power->watts.of_events(),
+                                        power->watts.of_events() * power->seconds, power->seconds});
     clocks::Slot& slot = slots_[found->second];
     slot.push_back({mhz, power->seconds, power->joules.value});
     clocks_.insert(mhz);
@@ -91,6 +94,7 @@ public:
         choice.joules *= double(kernels_[slot].launches);
       }
       std::ranges::sort(slots_[slot], {}, &clocks::ClockChoice::mhz);
+      std::ranges::sort(by_clock_[slot], {}, &AtClock::mhz);
     }
     if (clocks_.size() < 2)
       return fail("all results are of one clock: a trace is modelled at several, and `--sm-clock` gives "
@@ -99,16 +103,64 @@ public:
   }
 
   report::ClockPlans plans(double slow_down) && {
-    return report::make_plans(gpu_.id, std::move(kernels_), std::move(slots_), slow_down);
+    const std::vector<clocks::Stretch> launches = stretches();
+    return report::make_plans(gpu_.id, std::move(kernels_), std::move(slots_), slow_down, launches);
   }
 
 private:
+  /// A launch at one of the clocks.
+  struct AtClock {
+    double mhz = 0;
+    const KernelResult* kernel = nullptr;
+    double rest_watts = 0, event_joules = 0, seconds = 0;
+  };
+
+  /// Returns the launches in rounds, in each of which every launch comes that has one left; of many launches
+  /// several are one stretch.
+  std::vector<clocks::Stretch> stretches() const {
+    std::uint64_t most = 0, all = 0;
+    for (const report::ClockedKernel& kernel : kernels_) {
+      most = std::max(most, kernel.launches);
+      all += kernel.launches;
+    }
+    const std::uint64_t together = all / max_stretches + 1;
+    std::vector<clocks::Stretch> stretches;
+    for (std::uint64_t round = 0; round < most; round += together)
+      for (std::size_t slot = 0; slot < slots_.size(); ++slot)
+        if (round < kernels_[slot].launches)
+          stretches.push_back(
+              stretch_of(by_clock_[slot], double(std::min(together, kernels_[slot].launches - round))));
+    return stretches;
+  }
+
+  static clocks::Stretch stretch_of(const std::vector<AtClock>& clocks, double launches) {
+    const Events& events = *clocks.front().kernel->events;
+    const auto count = [&](MemoryEvent event) { return events.memory[std::size_t(event)]; };
+    double instructions = 0;
+    for (const Instructions& of_kind : events.instructions)
+      instructions += of_kind.warps;
+    clocks::Stretch stretch;
+    stretch.misses_per_instruction =
+        (count(MemoryEvent::l2_read_miss) + count(MemoryEvent::l2_write_miss)) / std::max(1.0, instructions);
+    const double of_launch = clocks.front().seconds / power::activity_of(*clocks.front().kernel).seconds;
+    stretch.instructions = std::max(1.0, instructions) * of_launch * launches;
+    for (const AtClock& one : clocks) {
+      stretch.seconds.push_back(one.seconds * launches);
+      stretch.rest_watts.push_back(one.rest_watts);
+      stretch.event_joules.push_back(one.event_joules * launches);
+    }
+    return stretch;
+  }
+
+  static constexpr std::uint64_t max_stretches = 10'000;
+
   const model::Gpu& gpu_;
   std::map<std::tuple<std::string, std::uint64_t, double>, std::size_t> numbers_;
   std::map<LaunchKey, std::size_t> index_;
   std::set<double> clocks_;
   std::vector<report::ClockedKernel> kernels_;
   std::vector<clocks::Slot> slots_;
+  std::vector<std::vector<AtClock>> by_clock_; ///< of each slot
 };
 
 Expected<void> check_energies(const model::Gpu& gpu) {

@@ -5,9 +5,12 @@
 #include "driver/commands/commands.h"
 #include "driver/options.h"
 #include "driver/progress.h"
+#include "driver/resources.h"
 #include "driver/stages/print.h"
 #include "driver/stages/read_kernels.h"
 #include "driver/stages/simulate.h"
+#include "model/gpu/occupancy.h"
+#include "power/kernel_power.h"
 #include "report/camp_report.h"
 #include "report/corun_report.h"
 #include "support/pattern.h"
@@ -27,7 +30,7 @@ struct CorunOptions {
   std::string division = "streams", policy, format = "text";
   std::vector<double> shares;
   std::uint32_t front_end = 1;
-  bool share_memory = false, own_queues = false, all_policies = false, estimates = false;
+  bool share_memory = false, own_queues = false, all_policies = false, estimates = false, search = false;
   ModelOptions model;
   OutputOptions output;
 };
@@ -139,20 +142,34 @@ Expected<std::vector<report::NamedArrangement>> run_on_machine(const CorunOption
   if (options.model.timeline)
     settings.timeline_bins = options.model.timeline_bins.value_or(default_timeline_bins);
   Stage stage("corun", options.output.quiet);
-  const std::vector<NamedArrangement> named = arrangements_of(options);
-  std::vector<model::Arrangement> arrangements;
-  std::ranges::transform(named, std::back_inserter(arrangements), &NamedArrangement::arrangement);
-  TRY_LET(results, model::corun(traced->launches, gpu, arrangements, settings));
   std::vector<SharingProfile> profiles;
-  if (options.estimates) {
+  if (options.estimates || options.search) {
     TRY_LET(profiled, profiles_of(*traced, gpu, settings));
     profiles = std::move(*profiled);
   }
+  std::vector<NamedArrangement> named = arrangements_of(options);
+  std::optional<PartitionChoice> search;
+  if (options.search) {
+    search = report::best_partition(profiles[0], profiles[1], model::sm_limits(gpu), issue_width);
+    if (!search)
+      return fail("--search: {} has no SM with room for both, or the machine code of one is not known",
+                  gpu.id);
+    named.front().arrangement.division = Division::blocks;
+    for (const std::uint32_t blocks : search->blocks)
+      named.front().arrangement.shares.push_back(blocks);
+  }
+  std::vector<model::Arrangement> arrangements;
+  std::ranges::transform(named, std::back_inserter(arrangements), &NamedArrangement::arrangement);
+  TRY_LET(results, model::corun(traced->launches, gpu, arrangements, settings));
   std::vector<report::NamedArrangement> arranged;
   for (std::size_t i = 0; i < named.size(); ++i) {
     Expected<CorunResult>& result = (*results)[i];
     if (profiles.size() == 2 && result && result->division == Division::blocks)
       add_estimates(profiles, *result);
+    if (result)
+      result->search = search;
+    if (result && gpu.energies)
+      report::put_watts(*result, *gpu.energies);
     arranged.push_back({named[i].name, std::move(result)});
   }
   stage.done(
@@ -160,15 +177,31 @@ Expected<std::vector<report::NamedArrangement>> run_on_machine(const CorunOption
   return arranged;
 }
 
-/// Estimates each pair of the results' kernels.
+/// Returns the energies at the result's clock, where the GPU's file has them.
+std::optional<power::Energies> energies_of(const KernelResult& kernel) {
+  const auto gpu = model::load_gpu(kernel.gpu, resources().gpus);
+  if (!gpu || !gpu->energies)
+    return std::nullopt;
+  return power::energies_at(*gpu->energies, kernel.sm_clock_mhz == 0 ? gpu->clock_mhz : kernel.sm_clock_mhz);
+}
+
+/// Estimates each pair of the results' kernels, and all of them at once.
 Expected<void> estimate_and_print(const CorunOptions& options) {
   TRY_LET(kernels, read_kernels(options.files, {}, options.model, options.output));
   if (kernels->size() < 2)
     return fail("one kernel runs beside no other: the results have {}", kernels->size());
-  TRY_LET(pairs, report::estimate_pairs(*kernels, issue_width));
+  const std::optional<power::Energies> known = energies_of(kernels->front());
+  const power::Energies* const energies = known ? &*known : nullptr;
+  TRY_LET(pairs, report::estimate_pairs(*kernels, issue_width, energies));
+  std::optional<report::SharedByAll> together;
+  if (kernels->size() > 2 && kernels->size() <= report::max_together) {
+    TRY_LET(all, report::estimate_together(*kernels, energies));
+    together = std::move(*all);
+  }
+  const report::SharedByAll* const at_once = together ? &*together : nullptr;
   return print_report(options.format != "text"
-                          ? report::print_pairs_json(*kernels, *pairs)
-                          : report::print_pairs_text(*kernels, *pairs, text_options(options.output)),
+                          ? report::print_pairs_json(*kernels, *pairs, at_once)
+                          : report::print_pairs_text(*kernels, *pairs, at_once, text_options(options.output)),
                       options.format, options.output);
 }
 
@@ -177,7 +210,7 @@ Expected<void> refuse_machine_options(const CLI::App& command) {
   constexpr std::string_view reason = "results are estimated, and only traces run on the machine";
   TRY(refuse_model_options(command, reason));
   for (const char* name : {"--kernel", "--division", "--split", "--policy", "--policies", "--front-end",
-                           "--own-queues", "--estimates", "--one-program"})
+                           "--own-queues", "--estimates", "--search", "--one-program"})
     if (command.count(name) != 0)
       return fail("{}: {}", name, reason);
   return {};
@@ -206,6 +239,8 @@ Expected<void> corun_and_print(const CorunOptions& options, const CLI::App& comm
     return fail("one kernel runs beside no other: name two traces, or one twice");
   if (options.estimates && options.files.size() != 2)
     return fail("an estimate is of two kernels, and there are {}", options.files.size());
+  if (options.search && options.files.size() != 2)
+    return fail("--search: a partition is between two kernels, and there are {}", options.files.size());
   TRY_LET(gpus, load_gpus(options.model));
   if (gpus->size() != 1)
     return fail("kernels run beside each other on one GPU; --gpu names {}", gpus->size());
@@ -280,6 +315,12 @@ void declare_corun(CLI::App& app, Action& chosen) {
       "--estimates", options->estimates,
       "say beside trials of two kernels with blocks on the same SMs what CD3 estimates from what each "
       "does alone");
+  command
+      ->add_flag("--search", options->search,
+                 "run two kernels with those numbers of blocks on an SM of which CD3 expects the most")
+      ->excludes(division)
+      ->excludes(policy)
+      ->excludes(policies);
   command->add_flag("--one-program", options->share_memory,
                     "equal addresses are one memory, as with streams of one program (else each has its own)");
   add_model_options(

@@ -11,6 +11,8 @@
 #include "support/files.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
 #include <iterator>
 #include <map>
 #include <memory>
@@ -39,6 +41,37 @@ Expected<CsvTable> read_table(const std::string& file) {
   return CsvTable::parse(*text, file);
 }
 
+/// What is known of energies before a fit, and where that comes from.
+struct KnownBefore {
+  std::vector<power::Prior> priors;
+  std::string source;
+};
+
+KnownBefore known_of(const model::Gpu& gpu, const KernelResult& kernel) {
+  const bool is_other = gpu.id != kernel.gpu;
+  const double mhz = kernel.sm_clock_mhz == 0 ? gpu.clock_mhz : kernel.sm_clock_mhz;
+  return {
+      priors_of(is_other ? *gpu.energies : energies_at(*gpu.energies, mhz).value_or(*gpu.energies), is_other),
+      fmt::format("[power] of {}{}", gpu.id, is_other ? ", each known to its own size" : "")};
+}
+
+/// Returns what --prior names, a table or a GPU; without it, what the file of the results' GPU says.
+Expected<KnownBefore> known_before(const std::string& prior, const KernelResult& kernel) {
+  if (prior.empty()) {
+    const auto gpu = model::load_gpu(kernel.gpu, resources().gpus);
+    return gpu && gpu->energies ? known_of(*gpu, kernel) : KnownBefore{};
+  }
+  if (std::filesystem::exists(prior) && !prior.ends_with(".toml")) {
+    TRY_LET(table, read_table(prior));
+    TRY_LET(priors, power::read_priors(*table));
+    return KnownBefore{std::move(*priors), prior};
+  }
+  TRY_LET(gpu, model::load_gpu(prior, resources().gpus));
+  if (!gpu->energies)
+    return fail("--prior {}: its file has no [power]", prior);
+  return known_of(*gpu, kernel);
+}
+
 /// Prints [power] of a GPU file that the measured powers give.
 Expected<void> train_and_print(const PowerOptions& options) {
   TRY_LET(kernels, read_kernels(options.results));
@@ -49,14 +82,9 @@ Expected<void> train_and_print(const PowerOptions& options) {
                   kernel.gpu, kernel.sm_clock_mhz);
   TRY_LET(table, read_table(options.train));
   TRY_LET(measured, power::read_measured(*table, *kernels));
-  std::vector<power::Prior> priors;
-  if (!options.prior.empty()) {
-    TRY_LET(prior_table, read_table(options.prior));
-    TRY_LET(read, power::read_priors(*prior_table));
-    priors = std::move(*read);
-  }
-  TRY_LET(training, power::train(*measured, priors));
-  return print_text(report::print_training(*measured, *training) +
+  TRY_LET(known, known_before(options.prior, kernels->front()));
+  TRY_LET(training, power::train(*measured, known->priors));
+  return print_text(report::print_training(*measured, *training, known->source) +
                         power_section(*training, kernels->front().sm_clock_mhz, options.source),
                     options.output.file);
 }
@@ -111,9 +139,11 @@ void declare_power(CLI::App& app, Action& chosen) {
                     ->type_name("CSV")
                     ->excludes(gpu);
   command
-      ->add_option("--prior", options->prior,
-                   "what is known of energies before: the columns term, value, deviation")
-      ->type_name("CSV")
+      ->add_option(
+          "--prior", options->prior,
+          "what is known of energies before: a table with the columns term, value, deviation, or a GPU "
+          "whose [power]\nto take (default: that of the results' GPU)")
+      ->type_name("CSV|GPU")
       ->needs(train);
   command->add_option("--source", options->source, "the name of the source in [power]")
       ->type_name("NAME")

@@ -37,6 +37,8 @@ std::optional<power::Energies> read_energies(TomlFigures& figures) {
   figures.number("power.error", energies.error, 0, 10);
   read(figures, "power.constant_w", energies.constant_w, any_watts);
   read(figures, "power.sm_w", energies.sm_w, any_watts);
+  if (figures.has_key("power.idle_sm_w"))
+    read(figures, "power.idle_sm_w", energies.idle_sm_w, any_watts);
   for (std::size_t kind = 0; kind < instruction_kind_count; ++kind)
     read(figures, "power." + std::string(name_of(InstructionKind(kind))) + "_pj", energies.lane_pj[kind],
          any_pj);

@@ -4,6 +4,8 @@
     power.py measure build/bin/warplens    fits energies to half of the kernels, and prints the errors of both halves: from predicted events
                                            and times, and from measured ones
     power.py check   build/bin/warplens    fails where the mean error of the held-back half is above 12 %, or too few intervals cover
+    power.py clocks  build/bin/warplens    prints powers at three SM clocks beside those of power/clocks.csv, and what an idle GPU and a lone
+                                           warp take; fails where the mean error of the held-back rows is above 30 %
     power.py record  build/bin/warplens    writes [power] of the GPU's file from the predicted events
 
 The kernels are those of the table of errors on the same board; power/v100.csv has what was measured, power/prior.csv what was known before.
@@ -13,6 +15,7 @@ change of the model that moves times.
 
 import argparse
 import csv
+import json
 import pathlib
 import re
 import sys
@@ -23,10 +26,10 @@ import run_rows
 import table
 
 HERE = pathlib.Path(__file__).resolve().parent
-MEASURED, PRIOR = HERE / "power/v100.csv", HERE / "power/prior.csv"
+MEASURED, PRIOR, CLOCKS = HERE / "power/v100.csv", HERE / "power/prior.csv", HERE / "power/clocks.csv"
 BOARD, GPU = "quadro-gv100", "v100"
 MEASURED_FIGURES = 4  # the columns before those that take the place of predicted ones
-GOAL = 0.12
+GOAL, GOAL_AT_CLOCKS = 0.12, 0.30
 MIN_COVERED = 0.85  # of 95 % intervals, over few kernels
 
 
@@ -67,6 +70,37 @@ def covered(text):
     return sum(abs(one) <= 1.96 * error for one in errors) / len(errors)
 
 
+def powers_of(warplens, program, kernel, mhz, folder, arguments=()):
+    """Returns what `warplens power` says of a program's first kernel that matches, at a clock."""
+    result, out = folder / "result.json", folder / "power.json"
+    modelled.warplens(warplens, ["profile", f"{program}.cu", "--backend", "cpu", "--quiet", "--gpu", GPU, "--sm-clock", mhz, "--trials", 2, "--nvcc", "-O3",
+                                 "--kernel", kernel, "--launches", 1, "--format", "json", "-o", result, "--run", *arguments], run_rows.KERNELS)
+    modelled.warplens(warplens, ["power", result, "--format", "json", "-o", out], folder)
+    return json.loads(out.read_text(encoding="utf-8"))["kernels"][0]
+
+
+def check_clocks(warplens, folder):
+    """Prints predicted beside measured powers at several clocks; returns what is wrong."""
+    lines = [line for line in CLOCKS.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    errors = {"fit": [], "held back": []}
+    for row in csv.DictReader(lines):
+        watts = powers_of(warplens, row["program"], row["kernel"], row["mhz"], folder)["watts"]["value"]
+        errors[row["use"]].append(watts / float(row["watts"]) - 1)
+        print(f"{row['measured as']:<12} {row['mhz']:>5} MHz  {watts:6.1f} W, measured {row['watts']:>4}  {100 * errors[row['use']][-1]:+6.1f} %  "
+              f"{row['use']}", flush=True)
+    lone = powers_of(warplens, "beside", r"\bproducts<1>", 1380, folder, ("products", "1", "2000", "1", "32"))
+    idle = lone["parts"]["board"] + lone["parts"]["idle SMs"]
+    print(f"one warp on the whole GPU: {lone['watts']['value']:.1f} W, of which the board and idle SMs {idle:.1f} W")
+    means = {use: sum(map(abs, of_use)) / len(of_use) for use, of_use in errors.items()}
+    print("; ".join(f"{use}: mean error {100 * mean:.1f} %" for use, mean in means.items()))
+    failures = []
+    if means["held back"] > GOAL_AT_CLOCKS:
+        failures.append(f"the mean error at other clocks is {100 * means['held back']:.1f} %")
+    if not lone["parts"]["idle SMs"] > 10:
+        failures.append("idle SMs take no power beside a lone warp")
+    return failures
+
+
 def section_of(text):
     return "\n".join(line for line in text.splitlines() if not line.startswith("# ")) + "\n"
 
@@ -82,13 +116,17 @@ def record(text):
 
 def main(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("verb", choices=("measure", "check", "record"))
+    parser.add_argument("verb", choices=("measure", "check", "clocks", "record"))
     parser.add_argument("warplens", type=pathlib.Path, nargs="?", default=modelled.ROOT / "build/bin/warplens")
     options = parser.parse_args(arguments)
     failures = []
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         warplens = options.warplens.resolve()
+        if options.verb == "clocks":
+            failures = check_clocks(warplens, folder)
+            print("; ".join(failures))
+            return 1 if failures else 0
         files = results_of(warplens, folder)
         for kind, rows in (("predicted", predicted_table(folder)), ("measured", MEASURED)):
             text = train(warplens, files, rows, folder)

@@ -222,6 +222,7 @@ COMMANDS = {
 --front-end      | --division blocks            | --front-end 2
 --own-queues     | --division blocks            | --own-queues
 --estimates      | --division blocks            | --estimates
+--search         |                              | --search
 --one-program    |                              | --one-program
 """),
     "clocks": ("clocks trace [--gpu v100] [--clocks 700,1400] [--trials 2] [--format json] [--quiet] {}", TRIALS + COLD + ENDS_EARLY + REPORT + QUIET + """

@@ -20,7 +20,10 @@ TEST_CASE("A constant and two events, exactly and by least squares") {
   CHECK(exact.coefficients[1].value == Approx(2).epsilon(1e-6));
   CHECK(exact.coefficients[2].value == Approx(3).epsilon(1e-6));
   CHECK(exact.error_left_out == Approx(0).margin(1e-6));
-  CHECK(power_of({{1, 3, 2}, 1}, exact) == Approx(22).epsilon(1e-6));
+  const Estimate predicted = power_of({{1, 3, 2}, 1}, exact);
+  CHECK(predicted.value == Approx(22).epsilon(1e-6));
+  CHECK(predicted.high > 22 + 1.96); // the coefficients are uncertain as well
+  CHECK(exact.determined_by_observations == 3);
   std::vector<Observation> one_more = observations();
   one_more.push_back({{1, 2, 2}, 21}); // a watt more than that
   const Fit nearest = fit(one_more, {});
@@ -43,6 +46,8 @@ TEST_CASE("What is known before counts as much as it is known") {
   };
   CHECK(coefficient(1) == Approx(11).epsilon(1e-6)); // as sure as the observation
   CHECK(coefficient(1e-6) == Approx(10).epsilon(1e-6));
+  // Without the observation, 10 W are known of 12.
+  CHECK(fit(one, std::vector<Prior>{{10, 1}}, {1, false}).error_left_out == Approx(2.0 / 12));
   CHECK(coefficient(std::numeric_limits<double>::infinity()) == Approx(12).epsilon(1e-6));
 }
 

@@ -40,6 +40,7 @@ Energies made_energies() {
   energies.clock_mhz = 1000;
   energies.constant_w = {30, 28, 32};
   energies.sm_w = {0.5, 0.4, 0.6};
+  energies.idle_sm_w = {0.25, 0.1, 0.4};
   energies.lane_pj[std::size_t(InstructionKind::fp32)] = {10, 8, 12};
   energies.event_pj[std::size_t(MemoryEvent::l2_read_miss)] = {200, 100, 300};
   energies.event_pj[std::size_t(MemoryEvent::dram_read)] = {2000, 1500, 2500};
@@ -58,9 +59,10 @@ TEST_CASE("The parts of a kernel's power") {
   CHECK(power->watts.l2 == Approx(0.4));          // 2 µJ
   CHECK(power->watts.dram == Approx(4));          // 20 µJ
   CHECK(power->watts.shared == 0);
-  CHECK(power->total.value == Approx(118.4));
-  CHECK(power->total.high == Approx(118.4 * 1.1959964));
-  CHECK(power->joules.value == Approx(1.184e-3));
+  CHECK(power->watts.idle_sms == Approx(10)); // the other 40
+  CHECK(power->total.value == Approx(128.4));
+  CHECK(power->total.high == Approx(128.4 * 1.1959964));
+  CHECK(power->joules.value == Approx(1.284e-3));
 }
 
 TEST_CASE("The energy of lines adds up to the kernel's") {
@@ -69,21 +71,35 @@ TEST_CASE("The energy of lines adds up to the kernel's") {
   REQUIRE(power->lines.size() == 2);
   CHECK(power->lines[0].line == 3);
   CHECK(power->lines[0].events_joules == Approx(640e-6));
-  CHECK(power->lines[0].rest_joules == Approx(125e-6));
+  CHECK(power->lines[0].rest_joules == Approx(150e-6));
   CHECK(power->lines[1].events_joules == Approx(44e-6));
   CHECK(power->lines[0].joules() + power->lines[1].joules() == Approx(power->joules.value));
 }
 
 TEST_CASE("Amounts and coefficients give the same power") {
   const KernelResult kernel = made_kernel();
-  const std::vector<double> amounts = amounts_of(kernel), coefficients = coefficients_of(made_energies());
+  const std::vector<double> amounts = amounts_of(kernel);
+  const std::vector<Estimate> coefficients = coefficients_of(made_energies());
   REQUIRE(amounts.size() == term_names().size());
   REQUIRE(coefficients.size() == amounts.size());
   double watts = 0;
   for (std::size_t term = 0; term < amounts.size(); ++term)
-    watts += amounts[term] * coefficients[term];
-  CHECK(watts == Approx(118.4));
-  CHECK(term_names()[2] == "fp32_pj");
+    watts += amounts[term] * coefficients[term].value;
+  CHECK(watts == Approx(128.4));
+  CHECK(term_names()[3] == "fp32_pj");
+}
+
+TEST_CASE("Kernels beside each other have their events at the rates that are left") {
+  const Activity alone = activity_of(made_kernel());
+  const std::vector<Activity> both{alone, alone};
+  const Parts together = parts_of(beside(both, std::vector<double>{1, 2}), made_energies());
+  CHECK(together.constant == 30);
+  CHECK(together.sms == Approx(40)); // each has 40 of the 80 SMs
+  CHECK(together.idle_sms == 0);
+  CHECK(together.instructions == Approx(64 * 1.5));
+  CHECK(together.dram == Approx(4 * 1.5));
+  CHECK(power_of(beside(both, std::vector<double>{1, 1}), made_energies()).value ==
+        Approx(30 + 40 + 2 * 68.4));
 }
 
 TEST_CASE("Another clock takes a voltage") {
@@ -100,6 +116,7 @@ TEST_CASE("Another clock takes a voltage") {
   REQUIRE(slower);
   CHECK(slower->watts.constant == 30);
   CHECK(slower->watts.sms == Approx(20 * 0.5 * 0.85 * 0.85));
+  CHECK(slower->watts.idle_sms == Approx(10 * 0.85 * 0.85)); // which leak, and whose clock is gated
   CHECK(slower->watts.dram == Approx(4));
   CHECK(slower->watts.instructions == Approx(64 * 0.85 * 0.85));
 }

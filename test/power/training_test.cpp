@@ -69,9 +69,42 @@ TEST_CASE("Rows that do not determine all energies are refused") {
   for (const std::string& name : term_names())
     if (name != "constant_w" && name != "fp32_pj" && name != "sm_w")
       others += name + ",0,1e-9\n";
-  CHECK(error(others) == "2 rows and " + std::to_string(term_names().size() - 3) +
-                             " priors are too few for " + std::to_string(term_names().size()) +
-                             " energies: --prior says what is known of others before");
+  CHECK(error(others) ==
+        "2 rows and " + std::to_string(term_names().size() - 3) + " priors are too few for " +
+            std::to_string(term_names().size()) +
+            " energies: --prior says what is known of others before, or which GPU's [power]");
+}
+
+TEST_CASE("Fewer rows than energies stay at what a GPU's file says of the rest") {
+  const auto rows = measured("kernel,watts\nslow,80\nfast,160\n");
+  REQUIRE(rows);
+  Energies shipped;
+  shipped.clock_mhz = 1000;
+  shipped.constant_w = {58, 48, 68};
+  shipped.sm_w = {0.01, 0, 0.02};
+  for (Estimate& of_kind : shipped.lane_pj)
+    of_kind = {15, 5, 25};
+  for (Estimate& of_event : shipped.event_pj)
+    of_event = {300, 0, 700};
+  shipped.idle_sm_w = {0.3, 0, 0.6};
+  const auto trained = train(*rows, priors_of(shipped, false));
+  REQUIRE(trained);
+  CHECK(trained->fit.determined == term_names().size());
+  CHECK(trained->fit.determined_by_observations == 2); // the board with its SMs, and FP32
+  CHECK(trained->errors[1] == Approx(0).margin(.05));
+  const Estimate &tensor = trained->fit.coefficients[term("tensor_pj")],
+                 &fp32 = trained->fit.coefficients[term("fp32_pj")];
+  CHECK(tensor.value == Approx(15e-12)); // of which no row says anything
+  CHECK(tensor.low == Approx(5e-12));
+  CHECK(fp32.value > 16e-12);
+  CHECK(fp32.high - fp32.low < 20e-12);
+  CHECK(trained->predicted[1].low < 160);
+  CHECK(trained->predicted[1].high > 160);
+  // Another board's energies say less.
+  const auto elsewhere = train(*rows, priors_of(shipped, true));
+  REQUIRE(elsewhere);
+  CHECK(std::abs(elsewhere->errors[1]) < std::abs(trained->errors[1]));
+  CHECK(elsewhere->fit.coefficients[term("tensor_pj")].low == 0);
 }
 
 TEST_CASE("Measured times and events take the place of predicted ones") {

@@ -105,7 +105,7 @@ KernelResult profiled(const char* name, double misses) {
 
 PoweredKernel made_power(const KernelResult& kernel) {
   PoweredKernel one{&kernel, {}, 0.179};
-  one.power.watts = {30, 40, 20, 0.2, 5, 6, 18.8};
+  one.power.watts = {30, 38, 2, 20, 0.2, 5, 6, 18.8};
   one.power.total = {120, 90, 150};
   one.power.seconds = 1e-3;
   one.power.joules = {0.12, 0.09, 0.15};
@@ -144,6 +144,62 @@ TEST_CASE("kernels beside each other as JSON") {
   CHECK(document["busy"]["dram"] == 0.95);
   CHECK_FALSE(document["busy"].contains("issue"));
   CHECK(document["contention"].size() == 3);
+}
+
+TEST_CASE("two copies that each keep DRAM busy fight for it, however busy it is together") {
+  CorunResult result = made_corun();
+  for (CorunKernelResult& kernel : result.kernels) {
+    kernel.l2_alone = kernel.l2_beside = std::nullopt;
+    kernel.waits_us = 0;
+    kernel.busy_alone[std::size_t(Resource::dram)] = 0.96;
+  }
+  result.busy[std::size_t(Resource::dram)] = 0.97; // no more than alone
+  CHECK(contention_of(result) ==
+        std::vector<std::string>{"DRAM: busy 97 % of the time together, 96 and 96 % alone"});
+}
+
+TEST_CASE("the watts of kernels beside each other, one after the other and alone") {
+  power::Energies energies;
+  energies.clock_mhz = 1410;
+  energies.constant_w = {30, 30, 30};
+  energies.sm_w = {1, 1, 1};
+  energies.idle_sm_w = {0.5, 0.5, 0.5};
+  energies.lane_pj[std::size_t(InstructionKind::fp32)] = {10, 10, 10};
+  energies.error = 0.1;
+  CorunResult result = made_corun();
+  const auto activity = [](double lanes, double microseconds, double sms) {
+    Activity one;
+    one.instructions[std::size_t(InstructionKind::fp32)] = {lanes / 32, lanes};
+    one.seconds = microseconds * 1e-6;
+    one.sms_in_use = sms;
+    one.sms_idle = 100 - sms;
+    return one;
+  };
+  result.kernels[0].activity_alone = activity(1e9, 100, 100); // 30 + 100 + 100 W
+  result.kernels[1].activity_alone = activity(0, 100, 20);    // 30 + 20 + 40 W
+  result.kernels[1].alone_us = statistic(300, 1);
+  result.activity = activity(1e9, 200, 100); // 30 + 100 + 50 W
+  put_watts(result, energies);
+  REQUIRE(result.watts);
+  CHECK(result.watts->mean == Approx(180));
+  CHECK(result.watts->ci95[1] == Approx(180 * 1.1959964));
+  REQUIRE(result.watts_sequential);
+  CHECK(result.watts_sequential->mean == Approx((230 * 100 + 90 * 300) / 400.0));
+  const std::string text = print_corun_text(result, plain);
+  check_lines(text);
+  CHECK(text.find("  180 W (151 to 215) beside each other, 125 one after the other, 230 and 90 alone\n") !=
+        std::string::npos);
+  const json document = checked(print_corun_json(result), "corun", {"watts", "watts_one_after_other"});
+  CHECK(document["kernels"][1]["watts_alone"]["mean"].get<double>() == Approx(90));
+  const std::vector<NamedArrangement> all{{"sms", result}};
+  CHECK(print_arrangements_text(all, plain).find("+25.0 %    180 W   1.50 ×, 1.50 ×") != std::string::npos);
+  CHECK(checked(print_arrangements_json(all), "corun")["arrangements"][0]["watts"]["mean"].get<double>() ==
+        Approx(180));
+  result = made_corun();
+  energies.voltages = {};
+  energies.clock_mhz = 700; // the voltage at the result's clock is not known
+  put_watts(result, energies);
+  CHECK_FALSE(result.watts);
 }
 
 TEST_CASE("kernels beside each other on a machine that does not exist") {
@@ -198,17 +254,81 @@ TEST_CASE("pairs that share the L2 as text and JSON") {
   const auto pairs = estimate_pairs(kernels, 1);
   REQUIRE(pairs);
   REQUIRE(pairs->size() == 3);
-  const std::string text = print_pairs_text(kernels, *pairs, plain);
+  const std::string text = print_pairs_text(kernels, *pairs, nullptr, plain);
   check_lines(text);
   CHECK(text.starts_with("3 pairs that share the L2 and memory of a100, the least slowed down first\n"));
   CHECK(text.find("  best pairs, by the slow-downs in sum:\n    fits(float*) + ") != std::string::npos);
-  const json document = checked(print_pairs_json(kernels, *pairs), "corun");
+  const json document = checked(print_pairs_json(kernels, *pairs, nullptr), "corun");
   CHECK(document["pairs"].size() == 3);
   CHECK(document["pairs"][0]["camp"][0]["slow_down"] == 1);
   CHECK(document["pairs"][2]["slow_down"][0] == Approx(1.5)); // both need memory for 3 / 4 of the time
   CHECK(document["pairs"][2]["camp"][0]["slow_down"] == 1);
   CHECK(document["best_pairs"] == json({{0, 1}}));
   CHECK(document["pairs"][0]["same_sm"][0] >= 1);
+}
+
+TEST_CASE("all kernels of a list beside each other at once") {
+  // Each of three kernels that miss in all ways asks for memory for three quarters of the time.
+  std::vector<KernelResult> kernels{profiled("fits(float*)", 0), profiled(hostile, 1),
+                                    profiled("streams(float*)", 1), profiled("more(float*)", 1)};
+  power::Energies energies;
+  energies.constant_w = {30, 30, 30};
+  energies.lane_pj[std::size_t(InstructionKind::fp32)] = {10, 10, 10};
+  for (KernelResult& kernel : kernels) {
+    kernel.grid = {80, 1, 1};
+    kernel.snapshot.blocks = 80;
+    kernel.time.emplace().microseconds.mean = 100;
+    kernel.events.emplace().instructions[std::size_t(InstructionKind::fp32)] = {1e9 / 32, 1e9};
+  }
+  const auto together = estimate_together(kernels, &energies);
+  REQUIRE(together);
+  REQUIRE(together->camp.size() == 4);
+  CHECK(together->slow_down[0] == Approx(1));
+  for (std::size_t k = 1; k < 4; ++k)
+    CHECK(together->slow_down[k] == Approx(3 * 0.75));
+  REQUIRE(together->watts);
+  CHECK(together->watts->mean == Approx(30 + 100 * (1 + 3 / 2.25)));
+  const auto pairs = estimate_pairs(kernels, 1, &energies);
+  REQUIRE(pairs);
+  const std::string text = print_pairs_text(kernels, *pairs, &*together, plain);
+  check_lines(text);
+  CHECK(text.find("  all 4 at once, by the L2 and memory, 263 W (263 to 263):\n    1.00 ×") !=
+        std::string::npos);
+  const json document = checked(print_pairs_json(kernels, *pairs, &*together), "corun", {"together"});
+  CHECK(document["together"]["kernels"][3]["slow_down"].get<double>() == Approx(2.25));
+  CHECK(document["pairs"][0].contains("watts"));
+  CHECK_FALSE(document["pairs"][0].contains("partition")); // of one pair only
+}
+
+TEST_CASE("the partition of an SM's blocks that a pair would have") {
+  std::vector<KernelResult> kernels{profiled("computes(float*)", 0), profiled("loads(float*)", 0)};
+  for (KernelResult& kernel : kernels) {
+    kernel.machine->sm.blocks = 32;
+    kernel.machine->sm.registers = 65536;
+    kernel.machine->sm.shared_bytes = 65536;
+    kernel.sharing->block = {4, 1024, 0};
+    kernel.sharing->warps = 64;
+  }
+  // The first one fills its pipe with a few warps; each warp of the other one waits for memory.
+  kernels[0].sharing->pipes = {{"fp32_pipe", 1, 4, 4, {0, 1}}};
+  kernels[1].sharing->pipes = {{"memory_pipeline", 1, 1, 400, {0, 1}}};
+  const auto pairs = estimate_pairs(kernels, 1);
+  REQUIRE(pairs);
+  REQUIRE(pairs->front().partition);
+  const PartitionChoice& choice = *pairs->front().partition;
+  CHECK(choice.partitions == 15 * 16 / 2);
+  CHECK(choice.blocks[1] > choice.blocks[0]);
+  CHECK(choice.gain > choice.gain_of_even);
+  CHECK(choice.first_turns == 0.5);
+  const std::string text = print_pairs_text(kernels, *pairs, nullptr, plain);
+  check_lines(text);
+  CHECK(text.find("  blocks on an SM of which CD3 expects most: ") != std::string::npos);
+  const json document = checked(print_pairs_json(kernels, *pairs, nullptr), "corun");
+  CHECK(document["pairs"][0]["partition"]["blocks"][1] == choice.blocks[1]);
+  CorunResult result = made_corun();
+  result.search = choice;
+  check_lines(print_corun_text(result, plain));
+  CHECK(checked(print_corun_json(result), "corun", {"search"})["search"]["partitions"] == 120);
 }
 
 TEST_CASE("an estimate knows that kernels share the pipes of SMs, and says what it leaves out") {
@@ -224,9 +344,9 @@ TEST_CASE("an estimate knows that kernels share the pipes of SMs, and says what 
   const auto less = estimate_pairs(kernels, 1);
   REQUIRE(less);
   CHECK(less->front().slow_down[0] == Approx(1));
-  const json document = checked(print_pairs_json(kernels, *less), "corun");
+  const json document = checked(print_pairs_json(kernels, *less, nullptr), "corun");
   CHECK(document["pairs"][0]["leaves_out"].size() == 3);
-  CHECK(print_pairs_text(kernels, *less, plain).find("pipes of the") != std::string::npos);
+  CHECK(print_pairs_text(kernels, *less, nullptr, plain).find("pipes of the") != std::string::npos);
 }
 
 TEST_CASE("estimates need profiles of one GPU") {
@@ -249,7 +369,7 @@ TEST_CASE("power as text") {
   const std::string text = print_power_text(std::span(&one, 1), plain);
   check_lines(text);
   CHECK(text.find("  120 W (90 to 150), 120 mJ for a launch of 1.00 ms\n") != std::string::npos);
-  CHECK(text.find("  board 30 W, SMs 40 W, instructions 20 W, L1 5 W, L2 6 W, DRAM 19 W\n") !=
+  CHECK(text.find("  board 30 W, SMs 38 W, idle SMs 2 W, instructions 20 W, L1 5 W, L2 6 W, DRAM 19 W\n") !=
         std::string::npos); // 0.2 W of shared memory are too few to print
   const std::size_t most = text.find("a.cu:5"), next = text.find("a.cu:3");
   REQUIRE(next != std::string::npos);
@@ -289,6 +409,20 @@ TEST_CASE("plans of clocks as text and JSON") {
   CHECK(document["plan"]["joules"] == 150);
   CHECK(document["kernels"][1]["launches"] == 20);
   CHECK(document["front"].back()["joules"] == 130); // for twice the time
+}
+
+TEST_CASE("a plan of clocks beside what P-DVFS does while the launches run") {
+  std::vector<clocks::Slot> slots{{{700, 1.05, 50}, {1400, 1, 100}}};
+  clocks::Stretch launch{1e6, 0.01, {1.05 / 200, 1. / 200}, {0, 0}, {50. / 200, 100. / 200}};
+  const std::vector<clocks::Stretch> launches(200, launch);
+  const ClockPlans plans = make_plans("v100", {{"copy(float*)", 200}}, std::move(slots), 1.2, launches);
+  REQUIRE(plans.windows);
+  CHECK(plans.windows->joules > plans.cheapest.joules); // it begins at the highest clock
+  CHECK(plans.windows->joules < plans.fastest.joules);
+  const std::string text = print_clocks_text(plans, plain);
+  check_lines(text);
+  CHECK(text.find("  while it runs, by its last launches (P-DVFS): +") != std::string::npos);
+  CHECK(checked(print_clocks_json(plans), "clocks", {"windows"})["windows"]["launches"] == 200);
 }
 
 TEST_CASE("a schema's keyword that is not known is a fault, and a type that is not kept") {

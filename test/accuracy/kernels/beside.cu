@@ -1,7 +1,7 @@
 // Kernels that run beside themselves: a copy of a set again and again, by all blocks together or of a part
 // for each block, and chains of products in double precision.
 //
-// Usage: beside copy BLOCKS MIB LAPS | laps BLOCKS KIB LAPS | products CHAINS STEPS
+// Usage: beside copy BLOCKS MIB LAPS | laps BLOCKS KIB LAPS | products CHAINS STEPS [BLOCKS THREADS]
 #include "program.h"
 
 #include <cstring>
@@ -48,15 +48,16 @@ int main(int count, char** values) {
     copy_own<<<blocks, 64>>>(in, out, elements, laps);
   } else {
     const int chains = argument(count, values, 2, 1), steps = argument(count, values, 3, 1000);
-    double* out = allocate<double>(80 * 128);
+    const int blocks = argument(count, values, 4, 80), threads = argument(count, values, 5, 128);
+    double* out = allocate<double>(blocks * threads);
     if (chains == 1)
-      products<1><<<80, 128>>>(out, 1.000001, steps);
+      products<1><<<blocks, threads>>>(out, 1.000001, steps);
     else if (chains == 2)
-      products<2><<<80, 128>>>(out, 1.000001, steps);
+      products<2><<<blocks, threads>>>(out, 1.000001, steps);
     else if (chains == 3)
-      products<3><<<80, 128>>>(out, 1.000001, steps);
+      products<3><<<blocks, threads>>>(out, 1.000001, steps);
     else
-      products<4><<<80, 128>>>(out, 1.000001, steps);
+      products<4><<<blocks, threads>>>(out, 1.000001, steps);
   }
   return finish();
 }
