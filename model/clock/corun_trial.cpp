@@ -83,6 +83,16 @@ std::vector<std::uint64_t> issued_by_kernels(const JoinedSnapshot& joined,
   return issued;
 }
 
+static_assert(max_joined_launches <= MemoryRequest::max_launches);
+
+/// Returns the launch of each site.
+std::vector<std::uint16_t> launch_of_sites(const JoinedSnapshot& joined) {
+  std::vector<std::uint16_t> launches(joined.snapshot.sites.size());
+  for (std::size_t k = 0; k < joined.launches.size(); ++k)
+    std::fill_n(launches.begin() + joined.launches[k].first_site, joined.launches[k].sites, std::uint16_t(k));
+  return launches;
+}
+
 class CorunTrial {
 public:
   CorunTrial(const JoinedSnapshot& joined, const Gpu& gpu, std::span<const CorunKernel> kernels,
@@ -92,12 +102,16 @@ public:
         states_(joined.snapshot, code_ ? &*code_ : nullptr),
         memory_(joined.snapshot, gpu, {}, random, observer), room_(sm_resources(gpu)),
         loads_(gpu.sms, {{}, std::vector<std::uint32_t>(kernels.size())}), left_(kernels.size()),
-        running_(kernels.size()), waiting_(kernels.size()), restarts_(kernels.size()),
+        running_(kernels.size()), waiting_(kernels.size()), last_end_(kernels.size()),
+        restarts_(kernels.size()),
         counts_{std::vector<Cycle>(kernels.size(), 0), std::vector<Cycle>(kernels.size(), never), {}, {}} {
     const std::uint32_t l1_bytes = l1_bytes_beside(gpu, shared_bytes_at_most(kernels, joined, gpu));
-    for (std::uint32_t number = 0; number < gpu.sms; ++number)
+    const std::vector<std::uint16_t> launches = launch_of_sites(joined);
+    for (std::uint32_t number = 0; number < gpu.sms; ++number) {
       sms_.push_back(std::make_unique<Sm>(joined.snapshot, gpu, figures_, streams_, l1_bytes, number, random,
                                           states_, observer));
+      sms_.back()->tell_apart(launches, kernels.size());
+    }
     for (std::size_t k = 0; k < kernels.size(); ++k) {
       start(k);
       deal(k, 0);
@@ -115,6 +129,7 @@ public:
       run_sms(sms_, memory_, end);
       memory_.run_until(end);
       take_ended_blocks(end);
+      start_ended_kernels(end);
     }
     counts_.counts = collect_counts(sms_, joined_.snapshot, figures_, std::move(states_).counts(),
                                     std::uint32_t(sms_.size()));
@@ -186,14 +201,32 @@ private:
       const std::size_t k = kernel_of(one.block);
       loads_[one.sm].add(kernels_[k].block, -1);
       --loads_[one.sm].blocks[k];
-      if (--running_[k] == 0 && left_[k] == 0) {
-        if (counts_.cycles[k] == 0)
-          counts_.cycles[k] = one.at;
-        start(k);
-        ++restarts_[k];
-      }
+      --running_[k];
+      last_end_[k] = one.at;
       for (const std::size_t next : in_turn())
         deal(next, std::max(end, one.at + figures_.turnover));
+    }
+  }
+
+  /// Starts each kernel again of which all blocks have ended and all stores are there.
+  void start_ended_kernels(Cycle end) {
+    for (std::size_t k = 0; k < kernels_.size(); ++k) {
+      if (running_[k] != 0 || left_[k] != 0)
+        continue;
+      Cycle last = last_end_[k];
+      bool stores = false;
+      for (const auto& sm : sms_) {
+        const LoadStoreUnit::Unawaited& unawaited = sm->load_store_unit().unawaited()[k];
+        last = std::max(last, unawaited.last_answer);
+        stores |= unawaited.pending != 0;
+      }
+      if (stores)
+        continue;
+      if (counts_.cycles[k] == 0)
+        counts_.cycles[k] = last;
+      start(k);
+      ++restarts_[k];
+      deal(k, std::max(end, last + figures_.turnover));
     }
   }
 
@@ -210,6 +243,7 @@ private:
   std::vector<std::unique_ptr<Sm>> sms_;
   std::vector<std::uint32_t> left_, running_; ///< blocks of each kernel that wait, and that are on SMs
   std::vector<std::uint32_t> waiting_;        ///< the first of those that wait
+  std::vector<Cycle> last_end_;               ///< of each kernel's blocks
   std::vector<std::uint32_t> restarts_;       ///< of each kernel
   std::vector<Sm::EndedBlock> ended_;
   Cycle starts_next_ = 0;

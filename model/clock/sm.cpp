@@ -23,6 +23,13 @@ void Sm::admit(const BlockPart& part, Cycle at, std::uint32_t kernel) {
   stalls_.resize(clock_.warps());
 }
 
+Cycle Sm::last() const {
+  Cycle last = last_end_;
+  for (const LoadStoreUnit::Unawaited& of_launch : lsu_.unawaited())
+    last = std::max(last, of_launch.last_answer);
+  return last;
+}
+
 void Sm::take(std::vector<MemoryAnswer>& answers, Cycle end) {
   const auto prefetch = [&](WarpNumber warp) {
     scoreboards_.prefetch(warp);

@@ -284,7 +284,7 @@ template <class AnyL2> void Memory::write(const AnyL2& l2, Cycle now, const Even
   std::uint32_t unknown = 0;
   Waiter waiter = 0;
   const auto make_waiter = [&] { return unknown++ == 0 ? waiter = new_waiter(request) : waiter; };
-  if (outcome.hits != 0 && request.fill != MemoryRequest::unawaited)
+  if (outcome.hits != 0 && !MemoryRequest::is_unawaited(request.fill))
     until.and_also(fills.wait(request.line, outcome.hits, now, make_waiter).known);
   if (outcome.fetched != 0) {
     const Arrival arrival = read_memory(request.line, outcome.fetched, now);
