@@ -81,6 +81,7 @@ private:
   const Snapshot& snapshot_;
   const InstructionStreams& streams_;
   std::uint32_t number_;
+  TrialObserver* observer_; ///< or null
   FastRandom random_;
   Scoreboards scoreboards_;
   LoadStoreUnit lsu_;

@@ -332,7 +332,9 @@ Memory::Transfer Memory::use_memory(std::uint32_t line, unsigned sectors, Cycle 
                                               : write_bus(channel, arrival, count, opens);
   const Ticks start = std::max(on_bus, opened);
   if (observer_ != nullptr)
-    observer_->used_memory(use == MemoryUse::write_back, place.channel, now, cycle_after(start + bursts));
+    observer_->used_memory(
+        {.evicted = use == MemoryUse::write_back, .writes = use != MemoryUse::read, .opens_row = opens},
+        place.channel, now, cycle_after(start + bursts));
   return {start + bursts, start - arrival - opening};
 }
 
