@@ -1,6 +1,8 @@
 // Kernels beside each other, on small machines whose answers follow from what they share.
 #include "model/clock/clocked_trial.h"
 #include "model/clock/corun_trial.h"
+#include "model/corun.h"
+#include "model/gpu/known_times.h"
 #include "model/trial/observers/kernels_over_time.h"
 #include "test/catch.h"
 #include "test/model/made_trace.h"
@@ -84,6 +86,13 @@ TEST_CASE("Without a second place, kernels run one after the other") {
   CHECK(counts.first_block[0] == 0);
   CHECK(counts.first_block[1] >= counts.cycles[0]);
   CHECK(double(counts.cycles[1]) > 1.9 * double(counts.cycles[0]));
+}
+
+TEST_CASE("Kernels are not compared by a time that is not known") {
+  const auto refused = corun({}, gpu("c2050"), {}, {});
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().message.find("is not known on c2050, because no compiler") != std::string::npos);
+  CHECK(why_times_are_unknown(gpu("k80")).empty()); // measured on a K40, with its error
 }
 
 TEST_CASE("A kernel that ends first runs again until the other one has ended") {
