@@ -1,4 +1,4 @@
-// Whether trials on a clock give the time of a kernel.
+// Says if trials on a clock give the time of a kernel, and why not.
 #pragma once
 
 #include "model/gpu/gpu.h"
