@@ -3,6 +3,7 @@
 #include "model/clock/corun_trial.h"
 #include "model/decoded_launch.h"
 #include "model/events.h"
+#include "model/gpu/known_times.h"
 #include "model/gpu/mig.h"
 #include "model/numeric/statistics.h"
 #include "model/snapshot/beside.h"
@@ -383,6 +384,9 @@ Expected<std::vector<Expected<CorunResult>>> corun(std::span<const CorunLaunch> 
                                                    const CorunOptions& options) {
   if (options.trials < 2)
     return fail("{} trial is too few: an interval needs at least 2", options.trials);
+  if (const std::string why = why_times_are_unknown(gpu); !why.empty())
+    return fail("kernels beside each other are compared by time, which is not known on {}, because {}",
+                gpu.id, why);
   Corun corun(gpu, options);
   TRY(corun.decode(launches));
   std::vector<Expected<Places>> places;

@@ -5,6 +5,7 @@
 #include "model/decoded_launch.h"
 #include "model/events.h"
 #include "model/figures.h"
+#include "model/gpu/known_times.h"
 #include "model/gpu/machine_code.h"
 #include "model/launch_shares.h"
 #include "model/numeric/statistics.h"
@@ -198,6 +199,8 @@ Expected<KernelResult> evaluate_on(const Gpu& gpu, DecodedLaunch& decoded, const
   kernel->snapshot.complete = end && end->complete;
   TRY_LET(occupied, occupancy(gpu, part));
   std::string why = why_time_is_unknown(decoded.snapshot(), kernel->snapshot.complete, part, *occupied, gpu);
+  if (why.empty())
+    why = why_times_are_unknown(gpu);
   if (why.empty() && !options.infers_ways)
     why = why_way_is_unknown(decoded, end ? &*end : nullptr);
   if (kernel->time && !why.empty())

@@ -214,9 +214,44 @@ Expected<std::vector<Candidate>> Experiment::model_each(std::vector<std::vector<
   return candidates;
 }
 
-Expected<TimeChange> Experiment::change_in(const trace::AccessSource& changed) const {
+Expected<void> Experiment::check_launch(const trace::AccessSource& changed) const {
   if (launch_ >= changed.launches().size() || changed.launches()[launch_].kernel != launch().kernel)
     return fail("the edited program does not launch {} in its place", launch().kernel);
+  return {};
+}
+
+Expected<KernelResult> Experiment::evaluate_program(const trace::AccessSource& program) const {
+  model::Options options = options_;
+  options.infers_ways = false;
+  TRY_LET(result, model::evaluate(program, {gpu_}, options));
+  if (result->kernels.size() != 1)
+    return fail("launch {} of the trace was not modelled", launch_);
+  if (!result->kernels.front().time)
+    return fail("the program's time is not known, because {}", why_no_time(result->kernels.front()));
+  return std::move(result->kernels.front());
+}
+
+Expected<Candidate> Experiment::compiled(const Candidate& candidate,
+                                         const trace::AccessSource& changed) const {
+  TRY(check_launch(changed));
+  TRY_LET(before, evaluate_program(trace_));
+  TRY_LET(after, evaluate_program(changed));
+  const auto change = change_of(before->trial_values.microseconds, after->trial_values.microseconds);
+  if (!change)
+    return fail("the edited program has no times to compare");
+  Candidate of_program = candidate;
+  of_program.estimated = candidate.change;
+  of_program.change = *change;
+  // The sample's time is of a trace without executed code, as those of the moved ones are: times stand to it
+  // as the change says.
+  const double of_sample = sample_.result->time->microseconds.mean / before->time->microseconds.mean;
+  of_program.microseconds = scaled(after->time->microseconds, scale_ * of_sample);
+  of_program.result = std::move(*after);
+  return of_program;
+}
+
+Expected<TimeChange> Experiment::change_in(const trace::AccessSource& changed) const {
+  TRY(check_launch(changed));
   TRY_LET(result, evaluate(changed, options_.trials, options_.snapshot_blocks));
   const auto change = change_of(sample_.result->trial_values.microseconds, result->trial_values.microseconds);
   if (!change)

@@ -36,7 +36,11 @@ struct Candidate {
   std::optional<Statistic> microseconds;
   std::optional<PaperEstimate> paper;   ///< where the estimator is the paper's
   std::optional<double> latency_cycles; ///< where it is PORPLE's: of a warp
-  TimeChange change; ///< of the launch's time, or of these cycles, against the placement of the trace
+  /// Where the change was made in the source, and that was compiled, run and modelled: what the trace with
+  /// the arrays moved had said before. All other figures are then of the compiled program.
+  std::optional<TimeChange> estimated;
+  std::string not_compiled; ///< why not, where that was tried
+  TimeChange change;        ///< of the launch's time, or of these cycles, against the placement of the trace
   std::vector<std::string> not_measured; ///< memories that it depends on: placement/not_measured.h
   std::uint64_t shared_bytes = 0;        ///< of a block
   std::optional<trace::PersistingWindow> persisting;
@@ -61,6 +65,9 @@ public:
   Expected<std::vector<Candidate>> model_each(std::vector<std::vector<Move>> placements,
                                               std::uint32_t trials) const;
 
+  /// Returns the candidate as the same launch of another trace has it: that of the program with the change in
+  /// its source, beside the program as it is, both by the machine code that was executed.
+  Expected<Candidate> compiled(const Candidate& candidate, const trace::AccessSource& changed) const;
   /// Models the same launch of another trace, of a changed program, and returns the change of its time.
   Expected<TimeChange> change_in(const trace::AccessSource& changed) const;
 
@@ -74,6 +81,10 @@ public:
   std::uint32_t trials() const { return options_.trials; }
 
 private:
+  /// Returns an error if a changed program does not launch the kernel in its place.
+  Expected<void> check_launch(const trace::AccessSource& changed) const;
+  /// Models the launch of a program's own trace by all trials, by the machine code that was executed.
+  Expected<KernelResult> evaluate_program(const trace::AccessSource& program) const;
   Expected<Candidate> model_launch(Candidate candidate, std::uint32_t trials) const;
   Expected<void> model_into(Candidate& candidate, const trace::AccessSource& source,
                             std::uint32_t trials) const;

@@ -90,11 +90,17 @@ Json details_of(const KernelResult& kernel) {
   return details;
 }
 
+double instructions_per_cycle(const Timeline& timeline, std::size_t bin) {
+  return double(timeline.instructions[bin]) / double(timeline.edges[bin + 1] - timeline.edges[bin]);
+}
+
 void add_kernel(Events& events, const KernelResult& kernel, const Timeline& timeline) {
   events.whole(kernel.name, details_of(kernel));
   events.lookups("L1", timeline.l1.hits, timeline.l1.all);
   events.lookups("L2", timeline.l2.hits, timeline.l2.all);
   events.counter("requests not yet answered", "requests", timeline.outstanding);
+  for (std::size_t bin = 0; bin < timeline.instructions.size(); ++bin)
+    events.counter("instructions per cycle", bin, {{"IPC", instructions_per_cycle(timeline, bin)}});
   for (std::size_t bin = 0; bin + 1 < timeline.edges.size() && !timeline.active_lanes.empty(); ++bin) {
     Json lanes;
     for (std::size_t row = 0; row < timeline.active_lanes.size(); ++row)
@@ -124,6 +130,10 @@ void add_channels(Events& events, const Timeline& timeline) {
   for (std::size_t channel = 0; channel < timeline.channels.size(); ++channel) {
     events.counter(fmt::format("channel {} requests", channel), "requests",
                    timeline.channels[channel].requests);
+    events.counter(fmt::format("channel {} reads", channel), "requests", timeline.channels[channel].reads);
+    events.counter(fmt::format("channel {} writes", channel), "requests", timeline.channels[channel].writes);
+    events.counter(fmt::format("channel {} row activations", channel), "rows",
+                   timeline.channels[channel].activations);
     events.counter(fmt::format("channel {} not yet served", channel), "requests",
                    timeline.channels[channel].outstanding);
   }

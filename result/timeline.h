@@ -21,9 +21,13 @@ struct Timeline {
   };
   struct Sm {
     std::vector<std::uint64_t> l1_hits, l1_all, requests;
+    std::vector<std::uint64_t> instructions; ///< of warps, that it issued; empty like those of all
   };
   struct Channel {
     std::vector<std::uint64_t> requests; ///< lines that were read or written, at least in part
+    /// Of these, what was read and what was written, and the rows that banks activated for them. Empty in
+    /// results of before these were counted.
+    std::vector<std::uint64_t> reads, writes, activations;
     std::vector<double> outstanding; ///< mean number of them that have reached the L2 but are not yet served
   };
 
@@ -33,6 +37,8 @@ struct Timeline {
   std::vector<std::uint64_t> edges; ///< cycles, one more than bins: 0, …, cycles
   Lookups l1, l2;
   std::vector<double> outstanding; ///< mean number of requests issued but not yet answered
+  std::vector<std::uint64_t>
+      instructions; ///< of warps, that all SMs issued; empty where only accesses are known
   std::vector<std::vector<std::uint64_t>> active_lanes; ///< requests with 1–4, 5–8, … 29–32 lanes active
   std::vector<Line> lines;                              ///< ordered by file, line
   std::vector<Sm> sms;

@@ -12,12 +12,23 @@ Json to_json(const Timeline::Lookups& lookups) {
   return {{"hits", lookups.hits}, {"all", lookups.all}};
 }
 
+void add_where_known(Json& json, const char* name, const std::vector<std::uint64_t>& bins) {
+  if (!bins.empty())
+    json[name] = bins;
+}
+
 /// Reads one number per bin, none negative.
 template <class Number>
 void read_bins(const JsonNode& node, std::vector<Number>& target, const Timeline& timeline) {
   read_list(node, target, timeline.edges.empty() ? 0 : timeline.edges.size() - 1);
   node.require(std::all_of(target.begin(), target.end(), [](Number number) { return number >= 0; }),
                "an array of numbers that are not negative");
+}
+
+void read_where_known(const JsonNode& node, const char* name, std::vector<std::uint64_t>& target,
+                      const Timeline& timeline) {
+  if (node.has(name))
+    read_bins(node[name], target, timeline);
 }
 
 void require_hits_within(const JsonNode& node, const std::vector<std::uint64_t>& hits,
@@ -44,19 +55,26 @@ nlohmann::ordered_json timeline_to_json(const Timeline& timeline) {
   json["l1"] = to_json(timeline.l1);
   json["l2"] = to_json(timeline.l2);
   json["outstanding"] = timeline.outstanding;
+  add_where_known(json, "instructions", timeline.instructions);
   json["active_lanes"] = timeline.active_lanes;
   Json& lines = json["lines"] = Json::array();
   for (const Timeline::Line& line : timeline.lines)
     lines.push_back({{"file", line.file}, {"line", line.line}, {"counts", line.counts}});
   Json& sms = json["sms"] = Json::array();
-  for (const Timeline::Sm& sm : timeline.sms)
+  for (const Timeline::Sm& sm : timeline.sms) {
     sms.push_back({{"l1_hits", sm.l1_hits}, {"l1_all", sm.l1_all}, {"requests", sm.requests}});
+    add_where_known(sms.back(), "instructions", sm.instructions);
+  }
   Json& slices = json["slices"] = Json::array();
   for (const Timeline::Lookups& slice : timeline.slices)
     slices.push_back(to_json(slice));
   Json& channels = json["channels"] = Json::array();
-  for (const Timeline::Channel& channel : timeline.channels)
+  for (const Timeline::Channel& channel : timeline.channels) {
     channels.push_back({{"requests", channel.requests}, {"outstanding", channel.outstanding}});
+    add_where_known(channels.back(), "reads", channel.reads);
+    add_where_known(channels.back(), "writes", channel.writes);
+    add_where_known(channels.back(), "activations", channel.activations);
+  }
   return json;
 }
 
@@ -76,6 +94,7 @@ void read_timeline(const JsonNode& node, Timeline& target) {
   read_lookups(node["l1"], target.l1, target);
   read_lookups(node["l2"], target.l2, target);
   read_bins(node["outstanding"], target.outstanding, target);
+  read_where_known(node, "instructions", target.instructions, target);
   const JsonNode lanes = node["active_lanes"];
   lanes.for_each([&](const JsonNode& row) { read_bins(row, target.active_lanes.emplace_back(), target); });
   lanes.require(target.active_lanes.size() == timeline_lane_rows, "an array of 8 rows");
@@ -90,6 +109,7 @@ void read_timeline(const JsonNode& node, Timeline& target) {
     read_bins(item["l1_hits"], sm.l1_hits, target);
     read_bins(item["l1_all"], sm.l1_all, target);
     read_bins(item["requests"], sm.requests, target);
+    read_where_known(item, "instructions", sm.instructions, target);
     require_hits_within(item, sm.l1_hits, sm.l1_all);
   });
   node["slices"].for_each(
@@ -97,6 +117,9 @@ void read_timeline(const JsonNode& node, Timeline& target) {
   node["channels"].for_each([&](const JsonNode& item) {
     Timeline::Channel& channel = target.channels.emplace_back();
     read_bins(item["requests"], channel.requests, target);
+    read_where_known(item, "reads", channel.reads, target);
+    read_where_known(item, "writes", channel.writes, target);
+    read_where_known(item, "activations", channel.activations, target);
     read_bins(item["outstanding"], channel.outstanding, target);
   });
 }

@@ -7,6 +7,7 @@
 #include "driver/progress.h"
 #include "driver/resources.h"
 #include "driver/stages/obtain_trace.h"
+#include "driver/stages/original_program.h"
 #include "driver/stages/print.h"
 #include "driver/stages/simulate.h"
 #include "driver/version.h"
@@ -19,7 +20,6 @@
 #include "support/files.h"
 #include "support/line_diff.h"
 #include "support/pattern.h"
-#include "support/process.h"
 #include "support/temporary.h"
 
 #include <algorithm>
@@ -90,93 +90,44 @@ Expected<void> check(const AdviseOptions& options, const std::vector<std::string
   return {};
 }
 
-/// Builds the program without probes, runs it, and returns what it prints.
-Expected<std::string> output_of(const SourceOptions& source, const std::vector<model::Gpu>& gpus,
-                                const std::vector<std::string>& arguments) {
-  TRY_LET(directory, TemporaryDirectory::create());
-  SourceOptions plain = source;
-  plain.no_probes = true;
-  TRY_LET(program, build_program(plain, {}, gpus, directory->path(), true));
-  Command command;
-  command.arguments = {program->string()};
-  command.arguments.insert(command.arguments.end(), arguments.begin(), arguments.end());
-  command.capture_output = true;
-  TRY_LET(finished, run(command));
-  if (finished->exit_code != 0)
-    return fail("the program ended with code {}", finished->exit_code);
-  return finished->output;
+/// Returns the change of the kernel's time in the edited program.
+Expected<placement::TimeChange> changed_time(const placement::Suggestion& suggestion,
+                                             const placement::Experiment& experiment,
+                                             OriginalProgram& original, const std::string& edited) {
+  TRY_LET(changed, original.trace_with(suggestion.file, edited));
+  return experiment.change_in(changed->trace);
 }
 
-/// The program as it is, for the patches to be held against.
-class Original {
-public:
-  Original(const AdviseOptions& options, const std::vector<model::Gpu>& gpus,
-           const std::vector<std::string>& arguments)
-      : options_(options), gpus_(gpus), arguments_(arguments) {}
-
-  /// Sets the suggestion's patch, if its edit is mechanical, the edited program compiles and prints the same,
-  /// and its kernel, traced and modelled anew, is faster than before. The edited source is beside the
-  /// original, whose headers it includes. Returns whether the suggestion stands: no patch of it failed the
-  /// model.
-  bool try_patch(placement::Suggestion& suggestion, const placement::Experiment& experiment) {
-    const auto source = read_file(suggestion.file);
-    const auto edited = source ? placement::edited_source(experiment, suggestion, *source)
-                               : Expected<std::string>(tl::unexpected(source.error()));
-    if (!edited) {
-      if (source && edited.error().message != placement::not_mechanical)
-        suggestion.without_patch = edited.error().message;
-      return !suggestion.needs_patch;
-    }
-    const auto changed = changed_time(suggestion, experiment, *edited);
-    if (!changed) {
-      suggestion.without_patch = changed.error().message;
-      return !suggestion.needs_patch;
-    }
-    suggestion.of_patch = *changed;
-    suggestion.patch = line_diff(suggestion.file, *source, *edited);
-    suggestion.source = *source;
-    suggestion.edited = *edited;
-    return placement::is_gain(*changed);
+/// Sets the suggestion's patch, if its edit is mechanical, the edited program compiles and prints the same,
+/// and its kernel, traced and modelled anew, is faster than before. Returns whether the suggestion stands: no
+/// patch of it failed the model.
+bool try_patch(placement::Suggestion& suggestion, const placement::Experiment& experiment,
+               OriginalProgram& original) {
+  const auto source = read_file(suggestion.file);
+  const auto edited = source ? placement::edited_source(experiment, suggestion, *source)
+                             : Expected<std::string>(tl::unexpected(source.error()));
+  if (!edited) {
+    if (source && edited.error().message != placement::not_mechanical)
+      suggestion.without_patch = edited.error().message;
+    return !suggestion.needs_patch;
   }
-
-private:
-  /// Returns the change of the kernel's time in the edited program.
-  Expected<placement::TimeChange> changed_time(const placement::Suggestion& suggestion,
-                                               const placement::Experiment& experiment,
-                                               const std::string& edited) {
-    const auto file = std::ranges::find(options_.source.files, suggestion.file);
-    if (file == options_.source.files.end())
-      return fail("{} is none of the sources named", suggestion.file);
-    if (!output_) {
-      TRY_LET(output, output_of(options_.source, gpus_, arguments_));
-      output_ = std::move(*output);
-    }
-    TRY_LET(directory, TemporaryDirectory::create());
-    const auto copy = directory->path() / std::filesystem::path(suggestion.file).filename();
-    TRY(write_file(copy, edited));
-    SourceOptions changed = options_.source;
-    changed.files[std::size_t(file - options_.source.files.begin())] = copy.string();
-    const auto folder = std::filesystem::absolute(suggestion.file).parent_path().string();
-    changed.nvcc += (changed.nvcc.empty() ? "" : " ") + quote({"-I" + folder});
-    TRY_LET(after, output_of(changed, gpus_, arguments_));
-    if (*output_ != *after)
-      return fail("the edited program prints something else");
-    TRY_LET(trace, obtain_trace(changed, options_.trace, options_.model, gpus_, arguments_, directory->path(),
-                                true));
-    return experiment.change_in(*trace);
+  const auto changed = changed_time(suggestion, experiment, original, *edited);
+  if (!changed) {
+    suggestion.without_patch = changed.error().message;
+    return !suggestion.needs_patch;
   }
-
-  const AdviseOptions& options_;
-  const std::vector<model::Gpu>& gpus_;
-  const std::vector<std::string>& arguments_;
-  std::optional<std::string> output_; ///< of the program as it is
-};
+  suggestion.of_patch = *changed;
+  suggestion.patch = line_diff(suggestion.file, *source, *edited);
+  suggestion.source = *source;
+  suggestion.edited = *edited;
+  return placement::is_gain(*changed);
+}
 
 /// Tries the suggestions' patches; those that do not stand are among the changes without gain.
-void try_patches(placement::KernelAdvice& advice, Original& original) {
+void try_patches(placement::KernelAdvice& advice, OriginalProgram& original) {
   std::vector<placement::Suggestion> standing;
   for (placement::Suggestion& suggestion : advice.suggestions) {
-    if (original.try_patch(suggestion, *advice.experiment)) {
+    if (try_patch(suggestion, *advice.experiment, original)) {
       standing.push_back(std::move(suggestion));
       continue;
     }
@@ -207,7 +158,7 @@ Expected<void> suggest(const AdviseOptions& options, const std::vector<std::stri
   report.seed = options.model.seed;
   std::deque<placement::Arrays> arrays; // the report refers to them
   std::deque<placement::Experiment> experiments;
-  Original original(options, *gpus, arguments);
+  OriginalProgram original(options.source, options.trace, options.model, *gpus, arguments);
   std::size_t tried = 0;
   for (std::uint32_t launch = 0; launch < trace->launches().size(); ++launch) {
     const std::string& kernel = trace->launches()[launch].kernel;

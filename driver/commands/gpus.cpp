@@ -4,6 +4,7 @@
 #include "driver/resources.h"
 #include "driver/stages/print.h"
 #include "model/gpu/gpu.h"
+#include "model/gpu/known_times.h"
 #include "model/gpu/parameters.h"
 #include "report/accuracy_text.h"
 
@@ -17,8 +18,10 @@ Expected<void> list() {
   std::string text = fmt::format("{:<12} {:<28} {:>4} {:>10}  {}\n", "name", "GPU", "SMs", "L2", "accuracy");
   for (const auto& name : *names) {
     TRY_LET(gpu, model::load_gpu(name, resources().gpus));
-    text += fmt::format("{:<12} {:<28} {:>4} {:>6} KiB  {}\n", gpu->id, gpu->name, gpu->sms,
-                        gpu->l2_bytes / 1024, report::accuracy_beside_time(gpu->accuracy));
+    text +=
+        fmt::format("{:<12} {:<28} {:>4} {:>6} KiB  {}\n", gpu->id, gpu->name, gpu->sms, gpu->l2_bytes / 1024,
+                    model::why_times_are_unknown(*gpu).empty() ? report::accuracy_beside_time(gpu->accuracy)
+                                                               : "times are not known");
   }
   return print_text(text, "");
 }
@@ -26,8 +29,12 @@ Expected<void> list() {
 Expected<void> describe(const std::string& name) {
   TRY_LET(gpu, model::load_gpu(name, resources().gpus));
   TRY_LET(figures, model::describe_gpu(name, resources().gpus));
+  const std::string why = model::why_times_are_unknown(*gpu);
+  const std::string times =
+      why.empty() ? "" : fmt::format("{}: times are not known, because {}\n", gpu->id, why);
   return print_text(
-      fmt::format("{}: {}\n\n{}", gpu->id, report::accuracy_text(gpu->accuracy, gpu->id), *figures), "");
+      fmt::format("{}: {}\n{}\n{}", gpu->id, report::accuracy_text(gpu->accuracy, gpu->id), times, *figures),
+      "");
 }
 
 } // namespace

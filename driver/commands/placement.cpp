@@ -6,13 +6,16 @@
 #include "driver/progress.h"
 #include "driver/resources.h"
 #include "driver/stages/obtain_trace.h"
+#include "driver/stages/original_program.h"
 #include "driver/stages/print.h"
 #include "driver/stages/simulate.h"
 #include "driver/stages/train_overlap.h"
 #include "placement/print/placement_report.h"
+#include "placement/source_edits.h"
 #include "report/terminal_text.h"
 #include "report/threshold.h"
 #include "support/display_name.h"
+#include "support/files.h"
 #include "support/pattern.h"
 #include "support/temporary.h"
 
@@ -35,7 +38,7 @@ struct PlacementOptions {
   std::string train;
   std::vector<report::Threshold> thresholds;
   std::optional<double> measured_ns;
-  bool searches = false, quiet = false;
+  bool searches = false, checks = false, quiet = false;
 };
 
 model::Options model_options_of(const PlacementOptions& options) {
@@ -91,6 +94,31 @@ Expected<placement::SearchResult> candidates_of(const placement::Experiment& exp
   return result;
 }
 
+/// Replaces the candidates of one move by what the program is with that move in its source, where the edit is
+/// mechanical; ranks them anew.
+void check_sources(placement::SearchResult& found, const placement::Experiment& experiment,
+                   OriginalProgram& original) {
+  const auto compiled = [&](const placement::Candidate& candidate) -> Expected<placement::Candidate> {
+    const std::uint32_t site = experiment.arrays()[candidate.moves.front().array].first_access;
+    const Site& first = experiment.trace().sites()[site];
+    TRY_LET(source, read_file(first.file));
+    const placement::Suggestion suggestion{.candidate = candidate, .file = first.file, .line = first.line};
+    TRY_LET(edited, placement::edited_source(experiment, suggestion, *source));
+    TRY_LET(changed, original.trace_with(first.file, *edited));
+    return experiment.compiled(candidate, changed->trace);
+  };
+  for (std::size_t i = 0; i < found.refined; ++i) {
+    placement::Candidate& candidate = found.candidates[i];
+    if (candidate.moves.size() != 1)
+      continue;
+    if (auto of_program = compiled(candidate))
+      candidate = std::move(*of_program);
+    else if (of_program.error().message != placement::not_mechanical)
+      candidate.not_compiled = of_program.error().message;
+  }
+  placement::rank(std::span(found.candidates).first(found.refined));
+}
+
 std::string printed(const placement::PlacementReport& report, const PlacementOptions& options) {
   if (options.format == "json")
     return placement::to_json(report).dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
@@ -135,6 +163,10 @@ Expected<void> place(const PlacementOptions& options, const std::vector<std::str
     return fail("--without is for --time paper and paper-literal, whose parts it leaves out");
   if (options.measured_ns && options.time == "porple")
     return fail("--measured-ns scales times, and --time porple has none: it only ranks");
+  if (options.checks && !std::ranges::all_of(options.source.files, is_source))
+    return fail("--check edits the sources of a program, and {} is none", options.source.files.front());
+  if (options.checks && options.time != "model")
+    return fail("--check models the changed program: it takes --time model");
   if (!options.thresholds.empty() && options.time != "model")
     return fail("--fail-if is about the model's figures: it takes --time model");
   TRY(check_writable(options.output));
@@ -160,6 +192,7 @@ Expected<void> place(const PlacementOptions& options, const std::vector<std::str
   report.seed = options.model.seed;
   std::deque<placement::Arrays> arrays; // the report refers to them
   std::deque<placement::Experiment> experiments;
+  OriginalProgram original(options.source, options.trace, options.model, *gpus, program_arguments);
   std::size_t modelled = 0;
   const auto is_wanted = [&](const trace::Launch& launch) {
     return options.trace.kernel.empty() || wanted.is_found_in(launch.kernel);
@@ -179,6 +212,8 @@ Expected<void> place(const PlacementOptions& options, const std::vector<std::str
       TRY(experiment.model_sample());
       TRY_LET(candidates, candidates_of(experiment, options));
       modelled += candidates->modelled + 1;
+      if (options.checks)
+        check_sources(*candidates, experiment, original);
       report.kernels.push_back({&experiment, std::move(*candidates), options.searches});
     }
   }
@@ -210,6 +245,10 @@ void declare_placement(CLI::App& app, const std::vector<std::string>& rest, Acti
       ->type_name("MOVES");
   command->add_flag("--search", options->searches, "search the fastest placement of all arrays together")
       ->excludes("--move");
+  command->add_flag(
+      "--check", options->checks,
+      "make the moves that an edit of a few words makes (ldg) in the source, and compile, run and\n"
+      "model the program with each, in place of the trace with the array moved");
   add_source_options(*command, options->source);
   add_model_options(*command, options->model,
                     {.without_clock = false,

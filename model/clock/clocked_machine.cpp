@@ -27,8 +27,24 @@ Cycle ClockedMachine::admit(std::uint32_t sm, const BlockPart& part, Cycle at, s
   return begin;
 }
 
-Cycle ClockedMachine::begin_behind(const Sm::EndedBlock& ended) const {
-  return std::max(end_, ended.at + figures_.turnover);
+Cycle ClockedMachine::begin_behind(Cycle ended) const {
+  return std::max(end_, ended + figures_.turnover);
+}
+
+void ClockedMachine::tell_apart(const std::vector<std::uint16_t>& launch_of_site, std::size_t launches) {
+  for (const auto& sm : sms_)
+    sm->tell_apart(launch_of_site, launches);
+}
+
+std::optional<Cycle> ClockedMachine::last_store(std::size_t launch) const {
+  Cycle last = 0;
+  for (const auto& sm : sms_) {
+    const LoadStoreUnit::Unawaited& stores = sm->load_store_unit().unawaited()[launch];
+    if (stores.pending != 0)
+      return std::nullopt;
+    last = std::max(last, stores.last_answer);
+  }
+  return last;
 }
 
 bool ClockedMachine::run_epoch() {

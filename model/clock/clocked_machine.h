@@ -43,9 +43,14 @@ public:
   /// starts no more than one block in a cycle (measured: 0.7 to 0.95, by RRZE's gpu-small-kernels): the first
   /// cycle in which another one can begin is that behind the one that is returned.
   Cycle admit(std::uint32_t sm, const BlockPart& part, Cycle at, std::uint32_t kernel = 0);
-  /// Returns when a block begins at the earliest that takes the place of one which has ended. That is noticed
-  /// at the end of an epoch.
-  Cycle begin_behind(const Sm::EndedBlock& ended) const;
+  /// Returns when a block begins at the earliest that takes the place of one which ended in a cycle. That is
+  /// noticed at the end of an epoch.
+  Cycle begin_behind(Cycle ended) const;
+
+  /// Tells the stores of several launches apart.
+  void tell_apart(const std::vector<std::uint16_t>& launch_of_site, std::size_t launches);
+  /// Returns when the last store of a launch was there; empty: some are on their way.
+  std::optional<Cycle> last_store(std::size_t launch) const;
 
   /// Runs the epoch in which something happens next, no longer than the shortest way to what the SMs share:
   /// they run it, and then the memory serves what they requested, in the order of time. Returns false if

@@ -74,7 +74,7 @@ private:
     const std::size_t before = ended_.size();
     machine_.take_ended(ended_);
     for (std::size_t i = before; i < ended_.size() && !dispatch_.waiting.empty(); ++i) {
-      machine_.admit(ended_[i].sm, dispatch_.waiting.back(), machine_.begin_behind(ended_[i]));
+      machine_.admit(ended_[i].sm, dispatch_.waiting.back(), machine_.begin_behind(ended_[i].at));
       dispatch_.waiting.pop_back();
     }
   }

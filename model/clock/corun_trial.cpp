@@ -80,6 +80,16 @@ std::vector<std::uint64_t> issued_by_kernels(const JoinedSnapshot& joined,
   return issued;
 }
 
+static_assert(max_joined_launches <= MemoryRequest::max_launches);
+
+/// Returns the launch of each site.
+std::vector<std::uint16_t> launch_of_sites(const JoinedSnapshot& joined) {
+  std::vector<std::uint16_t> launches(joined.snapshot.sites.size());
+  for (std::size_t k = 0; k < joined.launches.size(); ++k)
+    std::fill_n(launches.begin() + joined.launches[k].first_site, joined.launches[k].sites, std::uint16_t(k));
+  return launches;
+}
+
 class CorunTrial {
 public:
   CorunTrial(const JoinedSnapshot& joined, const Gpu& gpu, std::span<const CorunKernel> kernels,
@@ -90,9 +100,11 @@ public:
             [&](ClockFigures& figures) { return timed_code(joined, gpu, what_if, figures); }, {}, random,
             observer),
         room_(sm_resources(gpu)), loads_(gpu.sms, {{}, std::vector<std::uint32_t>(kernels.size())}),
-        left_(kernels.size()), running_(kernels.size()), waiting_(kernels.size()), restarts_(kernels.size()),
+        left_(kernels.size()), running_(kernels.size()), waiting_(kernels.size()), last_end_(kernels.size()),
+        restarts_(kernels.size()),
         counts_{std::vector<Cycle>(kernels.size(), 0), std::vector<Cycle>(kernels.size(), never), {}, {}} {
     machine_.add_sms(gpu.sms, l1_bytes_beside(gpu, shared_bytes_at_most(kernels, joined, gpu)), random);
+    machine_.tell_apart(launch_of_sites(joined), kernels.size());
     for (std::size_t k = 0; k < kernels.size(); ++k) {
       start(k);
       deal(k, 0);
@@ -100,8 +112,10 @@ public:
   }
 
   CorunCounts run() {
-    while (std::ranges::find(counts_.cycles, Cycle{0}) != counts_.cycles.end() && machine_.run_epoch())
+    while (std::ranges::find(counts_.cycles, Cycle{0}) != counts_.cycles.end() && machine_.run_epoch()) {
       take_ended_blocks();
+      start_ended_kernels();
+    }
     counts_.counts = machine_.counts(machine_.sms());
     counts_.issued = issued_by_kernels(joined_, counts_.counts.states);
     return std::move(counts_);
@@ -162,14 +176,27 @@ private:
       const std::size_t k = kernel_of(one.block);
       loads_[one.sm].add(kernels_[k].block, -1);
       --loads_[one.sm].blocks[k];
-      if (--running_[k] == 0 && left_[k] == 0) {
-        if (counts_.cycles[k] == 0)
-          counts_.cycles[k] = one.at;
-        start(k);
-        ++restarts_[k];
-      }
+      --running_[k];
+      last_end_[k] = one.at;
       for (const std::size_t next : in_turn())
-        deal(next, machine_.begin_behind(one));
+        deal(next, machine_.begin_behind(one.at));
+    }
+  }
+
+  /// Starts each kernel again of which all blocks have ended and all stores are there.
+  void start_ended_kernels() {
+    for (std::size_t k = 0; k < kernels_.size(); ++k) {
+      if (running_[k] != 0 || left_[k] != 0)
+        continue;
+      const std::optional<Cycle> stored = machine_.last_store(k);
+      if (!stored)
+        continue;
+      const Cycle last = std::max(last_end_[k], *stored);
+      if (counts_.cycles[k] == 0)
+        counts_.cycles[k] = last;
+      start(k);
+      ++restarts_[k];
+      deal(k, machine_.begin_behind(last));
     }
   }
 
@@ -181,6 +208,7 @@ private:
   std::vector<SmLoad> loads_;                 ///< by SM
   std::vector<std::uint32_t> left_, running_; ///< blocks of each kernel that wait, and that are on SMs
   std::vector<std::uint32_t> waiting_;        ///< the first of those that wait
+  std::vector<Cycle> last_end_;               ///< of each kernel's blocks
   std::vector<std::uint32_t> restarts_;       ///< of each kernel
   std::vector<Sm::EndedBlock> ended_;
   CorunCounts counts_;

@@ -25,7 +25,8 @@ struct CorunKernel {
 };
 
 struct CorunCounts {
-  /// Of each kernel: the cycles from the begin until all its blocks had ended for the first time.
+  /// Of each kernel: the cycles from the begin until all its blocks had ended for the first time and its last
+  /// store was there, which is where Sm::last() lets a kernel that runs alone end.
   std::vector<Cycle> cycles;
   /// Of each kernel: when its first block began.
   std::vector<Cycle> first_block;
@@ -36,11 +37,11 @@ struct CorunCounts {
 };
 
 /// Runs the kernels of a joined snapshot until each has ended once; one that ends earlier starts again, so
-/// that the others run beside it all the time. Blocks are dealt to the SMs by demand, those of earlier
-/// kernels first, each to the SM with the fewest warps that has room for it; so a kernel fills what those
-/// before it leave, as with streams. `kernels` has one for each launch of the snapshot, and at least one
-/// block of each fits an SM. Queues of their own take a snapshot whose code is known, of at most max_queues
-/// launches. The L2 is empty at first.
+/// that the others run beside it all the time, and only when its stores are there. Blocks are dealt to the
+/// SMs by demand, those of earlier kernels first, each to the SM with the fewest warps that has room for it;
+/// so a kernel fills what those before it leave, as with streams. `kernels` has one for each launch of the
+/// snapshot, and at least one block of each fits an SM. Queues of their own take a snapshot whose code is
+/// known, of at most max_queues launches. The L2 is empty at first.
 CorunCounts run_corun_trial(const JoinedSnapshot& joined, const Gpu& gpu,
                             std::span<const CorunKernel> kernels, const CorunWhatIf& what_if, Random random,
                             TrialObserver* observer = nullptr);

@@ -69,14 +69,25 @@ public:
   /// Prefetches what take() reads for these answers.
   void prefetch_answers(const std::vector<MemoryAnswer>& answers) const {
     for (const MemoryAnswer& answer : answers)
-      if (answer.fill != MemoryRequest::unawaited)
+      if (!MemoryRequest::is_unawaited(answer.fill))
         fills_.prefetch(answer.fill, answer.line);
   }
   /// Prefetches what the next accesses of these programs look up, and those of their bulk that follow.
   void prefetch_lookups(std::span<const WarpProgram* const> programs) const;
 
   const std::vector<SiteAccesses>& counts() const { return counts_; } ///< in the order of Snapshot::sites
-  Cycle last_answer() const { return last_answer_; } ///< to a request for which no warp waits
+  /// The requests of one launch for which no warp waits.
+  struct Unawaited {
+    std::uint32_t pending = 0;
+    Cycle last_answer = 0;
+  };
+  /// By launch, of those beside each other.
+  const std::vector<Unawaited>& unawaited() const { return unawaited_of_; }
+  /// Tells the launches beside each other apart: the launch of each site, and how many there are.
+  void tell_apart(std::vector<std::uint16_t> launch_of_site, std::size_t launches) {
+    launch_of_site_ = std::move(launch_of_site);
+    unawaited_of_.resize(launches);
+  }
   Ticks port_busy() const { return std::max(port_in_.busy(), port_out_.busy()); }
 
 private:
@@ -137,7 +148,8 @@ private:
   std::vector<std::uint8_t> miss_entries_; ///< that each fill holds, by FillNumber
   bool was_full_ = false;
   Server port_in_, port_out_; ///< from the L2 and to it
-  Cycle last_answer_ = 0;
+  std::vector<Unawaited> unawaited_of_{1};
+  std::vector<std::uint16_t> launch_of_site_; ///< empty if there is one launch
 };
 
 inline LoadStoreUnit::LoadStoreUnit(const Snapshot& snapshot, const Gpu& gpu, const ClockFigures& figures,
@@ -341,7 +353,9 @@ inline void LoadStoreUnit::send(Cycle at, MemoryRequest request, const Passing& 
   request.partition = partition_;
   request.draw = random_.bits();
   if (request.fill == MemoryRequest::no_fill) {
-    request.fill = MemoryRequest::unawaited;
+    const std::uint32_t launch = launch_of_site_.empty() ? 0 : launch_of_site_[request.site];
+    request.fill = MemoryRequest::unawaited(launch);
+    ++unawaited_of_[launch].pending;
     unawaited_.sent(1);
   }
   const bool comes_in = request.kind == L2Kind::load;
@@ -355,10 +369,12 @@ inline void LoadStoreUnit::send(Cycle at, MemoryRequest request, const Passing& 
 template <class Prefetch, class Clear>
 inline void LoadStoreUnit::take(std::vector<MemoryAnswer>& answers, Prefetch&& prefetch, Clear&& clear) {
   std::erase_if(answers, [&](const MemoryAnswer& answer) {
-    if (answer.fill != MemoryRequest::unawaited)
+    if (!MemoryRequest::is_unawaited(answer.fill))
       return false;
     unawaited_.answered(answer.arrival.at, 1);
-    last_answer_ = std::max(last_answer_, answer.arrival.at);
+    Unawaited& of_launch = unawaited_of_[MemoryRequest::launch_of(answer.fill)];
+    --of_launch.pending;
+    of_launch.last_answer = std::max(of_launch.last_answer, answer.arrival.at);
     return true;
   });
   for (const MemoryAnswer& answer : answers)

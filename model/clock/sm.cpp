@@ -7,7 +7,7 @@ namespace warplens::model {
 Sm::Sm(const Snapshot& snapshot, const Gpu& gpu, const ClockFigures& figures,
        const InstructionStreams& streams, std::uint32_t l1_bytes, std::uint32_t number, Random& random,
        WarpStates& states, TrialObserver* observer)
-    : snapshot_(snapshot), streams_(streams), number_(number), random_(random),
+    : snapshot_(snapshot), streams_(streams), number_(number), observer_(observer), random_(random),
       lsu_(snapshot, gpu, figures, l1_bytes, number, random_, scoreboards_, observer),
       stalls_(snapshot.sites.size(), streams, scoreboards_, states), clock_(figures.sm, *this) {}
 
@@ -21,6 +21,13 @@ void Sm::admit(const BlockPart& part, Cycle at, std::uint32_t kernel) {
   clock_.admit(std::uint32_t(parts_.size() - 1), programs_, at, kernel);
   scoreboards_.resize(clock_.warps());
   stalls_.resize(clock_.warps());
+}
+
+Cycle Sm::last() const {
+  Cycle last = last_end_;
+  for (const LoadStoreUnit::Unawaited& of_launch : lsu_.unawaited())
+    last = std::max(last, of_launch.last_answer);
+  return last;
 }
 
 void Sm::take(std::vector<MemoryAnswer>& answers, Cycle end) {
@@ -64,6 +71,8 @@ Cycle Sm::issue(WarpNumber warp, WarpProgram& program, const Instruction& instru
   const bool is_barrier = instruction.pipe == Instruction::none;
   const Issued issued = streams_.pass(program);
   ++instructions_;
+  if (observer_ != nullptr) [[unlikely]]
+    observer_->issued_instruction(number_, now);
   if (!is_barrier)
     pipe_passes_[std::size_t(instruction.pipe)] += instruction.passes;
   stalls_.issued(warp, issued, is_barrier, now, leaves);

@@ -48,7 +48,11 @@ public:
   const LoadStoreUnit& load_store_unit() const { return lsu_; }
   const StallAccounting& stalls() const { return stalls_; }
   /// Returns when the last block had ended and the last store was there.
-  Cycle last() const { return std::max(last_end_, lsu_.last_answer()); }
+  Cycle last() const;
+  /// Tells the launches beside each other apart (LoadStoreUnit).
+  void tell_apart(const std::vector<std::uint16_t>& launch_of_site, std::size_t launches) {
+    lsu_.tell_apart(launch_of_site, launches);
+  }
   std::uint64_t instructions() const { return instructions_; } ///< of warps, that it issued
   /// Returns the passes of instructions through each pipe of the clock.
   const std::array<std::uint64_t, max_pipes>& pipe_passes() const { return pipe_passes_; }
@@ -77,6 +81,7 @@ private:
   const Snapshot& snapshot_;
   const InstructionStreams& streams_;
   std::uint32_t number_;
+  TrialObserver* observer_; ///< or null
   FastRandom random_;
   Scoreboards scoreboards_;
   LoadStoreUnit lsu_;

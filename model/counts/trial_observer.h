@@ -11,6 +11,13 @@
 
 namespace warplens::model {
 
+/// How a line of memory is used.
+struct DramUse {
+  bool evicted = false;   ///< it is a victim that is written back
+  bool writes = false;    ///< it is not read
+  bool opens_row = false; ///< its bank activates another row for it; never where the trial has no clock
+};
+
 /// Observes one trial. Cycles are 0 where the trial has no clock; with one, notifications are in the order of
 /// time for each SM, and for each partition of the L2, but not among them.
 class TrialObserver {
@@ -24,9 +31,13 @@ public:
   /// Notifies of the lookup of a line's `sectors` in the L2, or in a partition of it.
   virtual void looked_up(bool /*is_load*/, std::uint32_t /*line*/, unsigned /*sectors*/,
                          const L2Outcome& /*outcome*/, Cycle /*at*/) {}
+  /// Notifies of an instruction that a warp of the SM issued, be it an access or not, where the trial has a
+  /// clock.
+  virtual void issued_instruction(std::uint32_t /*sm*/, Cycle /*at*/) {}
   /// Notifies of a line that was read from memory or written to it, and of the time from the request to its
-  /// end; `evicted`: it is a victim that was written back.
-  virtual void used_memory(bool /*evicted*/, std::uint32_t /*channel*/, Cycle /*from*/, Cycle /*until*/) {}
+  /// end.
+  virtual void used_memory(const DramUse& /*use*/, std::uint32_t /*channel*/, Cycle /*from*/,
+                           Cycle /*until*/) {}
   /// Notifies of a line that was read from memory, and of the time it took.
   virtual void read_memory(float /*latency_ns*/) {}
 };
@@ -49,9 +60,13 @@ public:
     for (TrialObserver* observer : observers_)
       observer->looked_up(is_load, line, sectors, outcome, at);
   }
-  void used_memory(bool evicted, std::uint32_t channel, Cycle from, Cycle until) override {
+  void issued_instruction(std::uint32_t sm, Cycle at) override {
     for (TrialObserver* observer : observers_)
-      observer->used_memory(evicted, channel, from, until);
+      observer->issued_instruction(sm, at);
+  }
+  void used_memory(const DramUse& use, std::uint32_t channel, Cycle from, Cycle until) override {
+    for (TrialObserver* observer : observers_)
+      observer->used_memory(use, channel, from, until);
   }
   void read_memory(float latency_ns) override {
     for (TrialObserver* observer : observers_)

@@ -284,7 +284,7 @@ template <class AnyL2> void Memory::write(const AnyL2& l2, Cycle now, const Even
   std::uint32_t unknown = 0;
   Waiter waiter = 0;
   const auto make_waiter = [&] { return unknown++ == 0 ? waiter = new_waiter(request) : waiter; };
-  if (outcome.hits != 0 && request.fill != MemoryRequest::unawaited)
+  if (outcome.hits != 0 && !MemoryRequest::is_unawaited(request.fill))
     until.and_also(fills.wait(request.line, outcome.hits, now, make_waiter).known);
   if (outcome.fetched != 0) {
     const Arrival arrival = read_memory(request.line, outcome.fetched, now);
@@ -332,7 +332,9 @@ Memory::Transfer Memory::use_memory(std::uint32_t line, unsigned sectors, Cycle 
                                               : write_bus(channel, arrival, count, opens);
   const Ticks start = std::max(on_bus, opened);
   if (observer_ != nullptr)
-    observer_->used_memory(use == MemoryUse::write_back, place.channel, now, cycle_after(start + bursts));
+    observer_->used_memory(
+        {.evicted = use == MemoryUse::write_back, .writes = use != MemoryUse::read, .opens_row = opens},
+        place.channel, now, cycle_after(start + bursts));
   return {start + bursts, start - arrival - opening};
 }
 

@@ -23,7 +23,12 @@ namespace warplens::model {
 /// A request of an SM.
 struct MemoryRequest {
   static constexpr FillNumber no_fill = ~FillNumber{0};
-  static constexpr FillNumber unawaited = no_fill - 1; ///< no warp waits for it; the SM counts it
+  static constexpr std::uint32_t max_launches = 1024; ///< beside each other
+  /// The fill of a request of this launch, of those beside each other, for which no warp waits; the SM counts
+  /// its answer.
+  static constexpr FillNumber unawaited(std::uint32_t launch) { return no_fill - 1 - launch; }
+  static constexpr std::uint32_t launch_of(FillNumber unawaited_fill) { return no_fill - 1 - unawaited_fill; }
+  static constexpr bool is_unawaited(FillNumber fill) { return launch_of(fill) < max_launches; }
   std::uint32_t line = 0;
   FillNumber fill = no_fill;       ///< of the SM, to which the answer belongs
   std::uint32_t mask = 0;          ///< of a store: Transaction::mask

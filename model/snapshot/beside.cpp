@@ -153,6 +153,8 @@ private:
 } // namespace
 
 Expected<JoinedSnapshot> join(std::span<const Snapshot* const> snapshots, bool share_memory) {
+  if (snapshots.size() > max_joined_launches)
+    return fail("more than {} kernels beside each other", max_joined_launches);
   Joiner joiner(share_memory);
   for (const Snapshot* const one : snapshots)
     TRY(joiner.add(*one));

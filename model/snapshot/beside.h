@@ -16,6 +16,8 @@ struct LaunchRange {
   std::uint32_t first_instruction = 0;       ///< in Snapshot::code, where there is one
 };
 
+inline constexpr std::size_t max_joined_launches = 1024;
+
 struct JoinedSnapshot {
   Snapshot snapshot; ///< as if one launch had the blocks of all; its sites are those of the launches, one
                      ///< after the other
@@ -24,7 +26,7 @@ struct JoinedSnapshot {
 
 /// Joins snapshots. With `share_memory` equal addresses are the same memory, as those of two launches of one
 /// program; else each launch has its own. The error says what cannot be joined: launches with and without
-/// known code, of code for different architectures, or too large together.
+/// known code, of code for different architectures, too many, or too large together.
 Expected<JoinedSnapshot> join(std::span<const Snapshot* const> snapshots, bool share_memory);
 
 } // namespace warplens::model

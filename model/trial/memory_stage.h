@@ -51,8 +51,10 @@ private:
           const auto [requester, fields] = requests[i];
           ++times[fields];
           const Reason reason = requests[i].reason();
-          state_.observer.used_memory(reason == Reason::filled || reason == Reason::evicted, service.channel,
-                                      0, 0);
+          const bool evicted = reason == Reason::filled || reason == Reason::evicted;
+          state_.observer.used_memory(
+              {.evicted = evicted, .writes = reason == Reason::written || reason == Reason::evicted},
+              service.channel, 0, 0);
           if (reason > Reason::written)
             return; // no request waits for it
           state_.requests[requester].wait_for(Level::dram, service.ns);

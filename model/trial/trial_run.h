@@ -23,7 +23,7 @@ inline constexpr std::uint64_t round_transactions = 1u << 16;
 struct NoObserver {
   void issued(std::uint32_t, const Access&, std::span<const Transaction>, const Lookups&, Cycle) {}
   void looked_up(bool, std::uint32_t, unsigned, const L2Outcome&, Cycle) {}
-  void used_memory(bool, std::uint32_t, Cycle, Cycle) {}
+  void used_memory(const DramUse&, std::uint32_t, Cycle, Cycle) {}
   void read_memory(float) {}
 };
 

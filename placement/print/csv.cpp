@@ -20,7 +20,7 @@ std::string field(std::string_view text) {
 
 std::string print_csv(const PlacementReport& report) {
   std::string text = "kernel,gpu,moves,legal,microseconds,change,half_width,tie,bound,blocks_per_sm,"
-                     "shared_bytes,reasons,latency_cycles,not_measured,accuracy\r\n";
+                     "shared_bytes,reasons,latency_cycles,not_measured,accuracy,source\r\n";
   for (const KernelPlacements& kernel : report.kernels) {
     const Experiment& experiment = *kernel.experiment;
     const bool is_model = experiment.estimator() == Estimator::model;
@@ -38,10 +38,10 @@ std::string print_csv(const PlacementReport& report) {
       std::string reasons;
       for (const ChangedTrace::Refusal& refusal : one.refusals)
         reasons += (reasons.empty() ? "" : "; ") + text_of(refusal.reasons);
-      text += fmt::format(",{},{},{},{},{}\r\n", one.shared_bytes, field(reasons),
+      text += fmt::format(",{},{},{},{},{},{}\r\n", one.shared_bytes, field(reasons),
                           one.latency_cycles ? fmt::format("{}", *one.latency_cycles) : "",
                           field(fmt::format("{}", fmt::join(one.not_measured, "; "))),
-                          field(accuracy_of_model(experiment)));
+                          field(accuracy_of_model(experiment)), field(source_text(one)));
     };
     row(experiment.sample());
     for (const auto* list : {&kernel.found.candidates, &kernel.found.refused})

@@ -41,6 +41,14 @@ std::string doubt_text(const Candidate& candidate) {
              : fmt::format("no measured kernel has {}", fmt::join(candidate.not_measured, " or "));
 }
 
+std::string source_text(const Candidate& candidate) {
+  if (!candidate.not_compiled.empty())
+    return "not compiled: " + candidate.not_compiled;
+  return candidate.estimated
+             ? fmt::format("compiled; moved in the trace: {:+.0f} %", 100 * candidate.estimated->share)
+             : "";
+}
+
 std::string accuracy_of_model(const Experiment& experiment) {
   return report::accuracy_text(experiment.gpu().accuracy, experiment.gpu().id);
 }

@@ -23,6 +23,10 @@ std::string deciding_parts(const Candidate& candidate, const Experiment& experim
 /// Returns what is not known of a placement: "no measured kernel has textures"; empty: nothing is.
 std::string doubt_text(const Candidate& candidate);
 
+/// Returns how the figure of the compiled source stands to that of the moved trace, or why the source was not
+/// compiled; empty: that was not tried.
+std::string source_text(const Candidate& candidate);
+
 /// Returns how far off the model of the GPU was, and what was not measured, as reports of `profile` say it.
 std::string accuracy_of_model(const Experiment& experiment);
 

@@ -80,6 +80,11 @@ Json to_json(const Candidate& candidate, const Experiment& experiment) {
   json["delta"] = {{"share", candidate.change.share}, {"tie", candidate.change.is_tie()}};
   if (is_model)
     json["delta"]["half_width"] = candidate.change.half_width;
+  if (candidate.estimated)
+    json["moved_in_trace"] = {{"share", candidate.estimated->share},
+                              {"half_width", candidate.estimated->half_width}};
+  if (!candidate.not_compiled.empty())
+    json["not_compiled"] = candidate.not_compiled;
   if (candidate.paper) {
     const PaperEstimate& paper = *candidate.paper;
     json["paper"] = {{"tcomp", paper.cycles.computation},

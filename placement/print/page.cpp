@@ -115,7 +115,8 @@ std::string cell(const KernelPlacements& kernel, std::uint32_t array, PlacementS
       found != kernel.found.candidates.end())
     return fmt::format("<td{} style=\"background:{}\"><details><summary>{}{}</summary>{}</details>",
                        doubt_class(*found), colour_of(found->change), doubt_mark(*found),
-                       change_text(*found, experiment), comparison(experiment.sample(), *found));
+                       change_text(*found, experiment),
+                       escaped(source_text(*found)) + comparison(experiment.sample(), *found));
   if (const auto found = std::ranges::find_if(kernel.found.refused, is_it);
       found != kernel.found.refused.end())
     return "<td class=refused>" + escaped(text_of(found->refusals.front().reasons));

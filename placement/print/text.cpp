@@ -36,6 +36,8 @@ std::string row_of(const SearchResult& found, std::size_t index, const Experimen
     note(fmt::format("{} of the L2 set aside, hitRatio {:.2f}",
                      report::percent(candidate.persisting->set_aside) + " %",
                      candidate.persisting->hit_ratio));
+  if (const std::string source = source_text(candidate); !source.empty())
+    note(report::printable(source));
   const std::string doubt = doubt_text(candidate);
   if (!doubt.empty())
     note(doubt);

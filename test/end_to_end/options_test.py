@@ -337,6 +337,7 @@ UNSEEN = {
     ("clocks", "--confidence"): "likewise",
     ("model", "--start"): "one SM has no second wave of blocks here",
     ("placement", "--move"): "placement_test.py moves arrays",
+    ("placement", "--check"): "placement_test.py compiles changed sources",
     ("corun", "--seed"): "as of clocks",
     ("run", "--lockstep"): "lockstep_test.py has programs that need it",
     ("placement", "--train"): "needs measured placements",

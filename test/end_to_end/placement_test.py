@@ -119,6 +119,35 @@ class Placement(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("2 launches on 1 GPUs", done.stderr)
 
+    def test_a_change_that_is_made_in_the_source(self):
+        """With --check the figures are those of the changed program, as `advise --check` has them of the same edit by hand."""
+        options = ("--kernel", "six_arrays", "--gpu", "a100")
+        report = json_of(self, "placement", SOURCE, "--backend", "cpu", *options, "--check")
+        jsonschema.validate(report, json.loads((PROJECT / "docs/schemas/placement.json").read_text()))
+        candidates = self.candidates(report, "a100")
+        compiled = {array for (array, place), one in candidates.items() if "moved_in_trace" in one and place == "ldg"}
+        self.assertEqual(compiled, {"uniform", "scattered", "index", "left", "right"})
+        self.assertFalse([moved for moved, one in candidates.items() if "moved_in_trace" in one and moved[1] != "ldg"])
+        with tempfile.TemporaryDirectory() as folder:
+            changed = pathlib.Path(folder, "placement.cu")
+            changed.write_text(SOURCE.read_text().replace("scattered[index[i] + k];", "__ldg(&scattered[index[i] + k]);"))
+            check = json_of(self, "advise", SOURCE, "--check", changed, "--backend", "cpu", *options)
+        change = check["programs"][0]["change"]
+        self.assertAlmostEqual(candidates["scattered", "ldg"]["delta"]["share"], change["share"], delta=0.02)
+        self.assertIn("compiled; moved in the trace: ", warplens("placement", SOURCE, "--backend", "cpu", *options, "--check", "--move",
+                                                                 "scattered:ldg", "--quiet", "--trials", "2").stdout)
+        done = warplens("placement", self.trace, "--check", "--gpu", "a100", "--quiet")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("--check edits the sources of a program", done.stderr)
+
+    def test_the_search_tries_textures_of_two_dimensions(self):
+        """The rows of the matrix follow from its accesses."""
+        report = json_of(self, "placement", self.trace, "--kernel", "columns", "--gpu", "k80", "--search")
+        moved = [one["moves"] for one in report["kernels"][0]["candidates"]
+                 if one["legal"] and any((move["array"], move["to"]) == ("in", "texture2d") for move in one["moves"])]
+        self.assertIn(1, map(len, moved))
+        self.assertTrue([moves for moves in moved if len(moves) > 1])
+
     def test_what_was_not_measured_has_no_rank(self):
         words = "no kernel with constant memory, textures"
         arguments = ("placement", self.trace, "--kernel", "six_arrays", "--gpu", "a100", "--quiet", "--trials", "2")

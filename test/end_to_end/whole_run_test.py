@@ -39,6 +39,29 @@ class Windows(unittest.TestCase):
         self.assertAlmostEqual(microseconds([part]) / microseconds([whole]), 1, delta=0.1)
 
 
+class Unknown(unittest.TestCase):
+    def test_a_gpu_without_machine_code_has_rates_and_no_time_in_any_format(self):
+        """On a C2050 the issue between accesses is a guess; the order of the paper needs no time, and its rates are there."""
+        with tempfile.TemporaryDirectory() as folder:
+            result = pathlib.Path(folder) / "result.json"
+            done = warplens("profile", SOURCE, "--backend", "cpu", "--gpu", "c2050", "--trials", "2", "--timeline", "--format", "json", "-o",
+                            result, "--run", "triangle")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            printed = {name: warplens("report", result, "--format", name).stdout for name in ("text", "brief", "brief-json", "html", "csv", "sarif")}
+            (kernel,) = json.loads(result.read_text())["kernels"]
+        self.assertNotIn("time", kernel)
+        self.assertNotIn("timeline", kernel)
+        for name, text in printed.items():
+            self.assertIn("no compiler makes machine code for this GPU", text, name)
+        for name in ("text", "brief"):
+            self.assertRegex(printed[name], r"\ntime +not known(: |, because )no compiler")
+            self.assertNotIn("roofline", printed[name])
+        self.assertGreater(mean(kernel, "l2_read_hit_rate"), 0)
+        (of_paper,) = Profile(SOURCE, "--gpu", "c2050", "--schedule", "paper", "--trials", "2", run=["triangle"]).result["kernels"]
+        self.assertIn("l1_read_hit_rate", of_paper["totals"])
+        self.assertNotIn("time_unknown", of_paper)
+
+
 class Cut(unittest.TestCase):
     def cut_after(self, accesses, *options):
         """Returns the kernel whose snapshot ends after this number of accesses, and what is said of that."""

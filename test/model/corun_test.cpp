@@ -1,5 +1,8 @@
 // Kernels beside each other, on small machines whose answers follow from what they share.
+#include "model/clock/clocked_trial.h"
 #include "model/clock/corun_trial.h"
+#include "model/corun.h"
+#include "model/gpu/known_times.h"
 #include "model/trial/observers/kernels_over_time.h"
 #include "test/catch.h"
 #include "test/model/made_trace.h"
@@ -85,6 +88,13 @@ TEST_CASE("Without a second place, kernels run one after the other") {
   CHECK(double(counts.cycles[1]) > 1.9 * double(counts.cycles[0]));
 }
 
+TEST_CASE("Kernels are not compared by a time that is not known") {
+  const auto refused = corun({}, gpu("c2050"), {}, {});
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().message.find("is not known on c2050, because no compiler") != std::string::npos);
+  CHECK(why_times_are_unknown(gpu("k80")).empty()); // measured on a K40, with its error
+}
+
 TEST_CASE("A kernel that ends first runs again until the other one has ended") {
   const Gpu v100 = gpu("v100");
   const Snapshot brief = decoded(loads_of_lines(1, 5)), longer = decoded(loads_of_lines(1, 100));
@@ -95,6 +105,36 @@ TEST_CASE("A kernel that ends first runs again until the other one has ended") {
   const Lookups& of_brief = counts.counts.sites[0].l1;
   CHECK(of_brief.all > 5 * 5 * 4); // more than five laps
   CHECK(counts.counts.sites[1].l1.all == 100 * 4);
+}
+
+TEST_CASE("A kernel ends when its last store is there, as where it runs by itself") {
+  const Gpu v100 = gpu("v100");
+  const auto stores_of_blocks = [](std::uint64_t blocks, std::uint64_t first) {
+    MadeTrace trace(blocks, 32);
+    const std::uint64_t site = trace.site(AccessKind::store);
+    for (std::uint64_t block = 0; block < blocks; ++block)
+      trace.access(block, 0, site, 4, [&](unsigned lane) { return first + 128 * block + 4 * lane; });
+    return decoded(trace);
+  };
+  const CorunKernel everywhere{{1, 1, 0, 0}, 0, v100.sms};
+  for (const std::uint64_t blocks : {1, 400}) {
+    const Snapshot one = stores_of_blocks(blocks, first_line_address);
+    const TrialCounts profiled = run_clocked_trial(one, v100, {32, 32, 32 * 1024, "blocks"}, Random(1, 0, 0));
+    const JoinedSnapshot alone = joined({&one}, false);
+    const CorunCounts solo = run_corun_trial(alone, v100, std::span(&everywhere, 1), {}, Random(1, 0, 0));
+    INFO(blocks);
+    CHECK(double(solo.cycles[0]) == Approx(double(profiled.time.cycles)).epsilon(blocks == 1 ? 0 : 0.02));
+    CHECK(double(solo.cycles[0]) > 0.99 * v100.cycles(v100.l2.latency_ns)); // the stores' way
+  }
+  // The same beside a kernel that runs on when this one has ended, and with stores of its own.
+  const Snapshot one = stores_of_blocks(1, first_line_address), more = stores_of_blocks(4000, 1u << 25);
+  const JoinedSnapshot both = joined({&one, &more}, false);
+  const std::array<CorunKernel, 2> apart{CorunKernel{{1, 1, 0, 0}, 0, 1}, CorunKernel{{1, 1, 0, 0}, 1, 1}};
+  const CorunCounts beside = run_corun_trial(both, v100, apart, {}, Random(1, 0, 0));
+  const JoinedSnapshot alone = joined({&one}, false);
+  const CorunCounts solo = run_corun_trial(alone, v100, std::span(&everywhere, 1), {}, Random(1, 0, 0));
+  CHECK(double(beside.cycles[0]) == Approx(double(solo.cycles[0])).epsilon(0.05));
+  CHECK(beside.cycles[1] > 3 * beside.cycles[0]);
 }
 
 TEST_CASE("Streams of one memory find each other's lines in the L2") {

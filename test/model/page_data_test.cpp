@@ -6,6 +6,7 @@
 #include "model/trial/observers/objects.h"
 #include "model/trial/observers/timeline.h"
 #include "model/trial/trial.h"
+#include "test/model/made_code.h"
 #include "vocabulary/geometry.h"
 
 #include <algorithm>
@@ -137,7 +138,35 @@ TEST_CASE("A timeline adds up to its trial") {
       for (const auto& channel : timeline.channels)
         to_memory += sum(channel.requests);
       CHECK(to_memory >= counts.dram_reads);
+      std::uint64_t reads = 0, writes = 0, activations = 0;
+      for (const auto& channel : timeline.channels) {
+        reads += sum(channel.reads);
+        writes += sum(channel.writes);
+        activations += sum(channel.activations);
+      }
+      CHECK(reads == counts.dram_reads);
+      CHECK(reads + writes == to_memory);
+      if (std::string_view(name) == "c2050") // whose stores update memory; others write back later
+        CHECK(writes != 0);
+      CHECK(activations == counts.row_activations);
+      CHECK(timeline.instructions.empty()); // only accesses are known
     }
+}
+
+TEST_CASE("A timeline has the instructions of all warps and of each SM where the code is known") {
+  const model::Gpu on = gpu("v100");
+  const MadeTrace made = anything(1 << 20, 90);
+  auto snapshot = made.decode({}, model::Accesses::all);
+  REQUIRE(snapshot);
+  model::Random random(3, 0, 0);
+  test::add_random_code(*snapshot, random);
+  const auto [counts, timeline] = observe(*snapshot, made, on, 16);
+  CHECK(sum(timeline.instructions) == counts.time.instructions);
+  std::uint64_t by_sm = 0;
+  for (const auto& sm : timeline.sms)
+    by_sm += sum(sm.instructions);
+  CHECK(by_sm == counts.time.instructions);
+  CHECK(counts.time.instructions > timeline.requests);
 }
 
 TEST_CASE("Loads of one warp are outstanding one after the other") {

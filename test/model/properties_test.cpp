@@ -135,9 +135,9 @@ struct Sums final : model::TrialObserver {
                             (outcome.hits & (outcome.fetched | outcome.updated)) == 0 &&
                             (!is_load || (outcome.hits | outcome.fetched) == sectors);
   }
-  void used_memory(bool was_evicted, std::uint32_t, model::Cycle, model::Cycle) override {
+  void used_memory(const model::DramUse& use, std::uint32_t, model::Cycle, model::Cycle) override {
     ++to_memory;
-    evicted += was_evicted;
+    evicted += use.evicted;
   }
 };
 

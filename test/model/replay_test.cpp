@@ -68,7 +68,7 @@ void check_same(const model::TrialCounts& a, const model::TrialCounts& b) {
 struct CountingObserver final : model::TrialObserver {
   std::uint64_t lookups = 0, to_memory = 0;
   void looked_up(bool, std::uint32_t, unsigned, const model::L2Outcome&, model::Cycle) override { ++lookups; }
-  void used_memory(bool, std::uint32_t, model::Cycle, model::Cycle) override { ++to_memory; }
+  void used_memory(const model::DramUse&, std::uint32_t, model::Cycle, model::Cycle) override { ++to_memory; }
 };
 
 } // namespace

@@ -206,6 +206,11 @@ TEST_CASE("From a trace file to a result") {
   CHECK(*result->executed_accesses_probed == Approx(127.0 / 128));
   REQUIRE(result->kernels.size() == 2);
   CHECK(result->kernels[1].gpu == "c2050");
+  // Nothing tells how fast a Fermi issues: its hit rates stand, its times do not.
+  CHECK_FALSE(result->kernels[1].time);
+  CHECK_FALSE(result->kernels[1].timeline);
+  CHECK(result->kernels[1].time_unknown.find("no compiler makes machine code for this GPU") == 0);
+  CHECK(result->kernels[1].totals.l1_read_hit_rate);
   for (const KernelResult& kernel : result->kernels) {
     CHECK(kernel.launches == 9);
     CHECK(kernel.snapshot.complete);

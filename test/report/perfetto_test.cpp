@@ -33,6 +33,10 @@ TEST_CASE("perfetto: the counts of the time-lapse, in time by the SM clock") {
       sums["full warps"] += event["args"]["29-32"].get<std::uint64_t>();
     if (event["args"].contains("executions"))
       sums[event["name"]] += event["args"]["executions"].get<std::uint64_t>();
+    if (event["name"] == "instructions per cycle" && bin == 0)
+      CHECK(event["args"]["IPC"].get<double>() == Approx(30 / 333.));
+    if (event["args"].contains("rows"))
+      sums["rows"] += event["args"]["rows"].get<std::uint64_t>();
     if (event["name"] == "L1 hit rate" && bin == 1)
       CHECK(event["args"]["%"].get<double>() == Approx(100 * 2 / 3.));
   }
@@ -42,6 +46,7 @@ TEST_CASE("perfetto: the counts of the time-lapse, in time by the SM clock") {
   CHECK(sums["L2 sectors"] == 1);
   CHECK(sums["slice 0 sectors"] == 1);
   CHECK(sums["full warps"] == 10);
+  CHECK(sums["rows"] == 2);
   CHECK(sums["spmv.cu:13"] == 6);
 }
 

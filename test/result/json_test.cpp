@@ -56,6 +56,8 @@ TEST_CASE("the page's data is unchanged by the way through JSON") {
   CHECK(kernel.sites[3].site.in_template);
   CHECK(kernel.objects[0].reuse_distance->cold == 100);
   CHECK(kernel.timeline->channels[0].outstanding == std::vector<double>{1.5, 2, 0.25});
+  CHECK(kernel.timeline->channels[0].reads == std::vector<std::uint64_t>{2, 0, 0});
+  CHECK(kernel.timeline->sms[0].instructions == std::vector<std::uint64_t>{30, 30, 0});
 }
 
 TEST_CASE("constant memory's figures are unchanged by the way through JSON, and are absent without it") {
@@ -284,6 +286,10 @@ TEST_CASE("the page's names") {
   CHECK(timeline["lines"][1] == Json({{"file", "spmv.cu"}, {"line", 13}, {"counts", {0, 3, 3}}}));
   CHECK(timeline["sms"][0]["l1_hits"] == Json({1, 2, 0}));
   CHECK(timeline["channels"][0]["requests"] == Json({2, 0, 1}));
+  CHECK(timeline["channels"][0]["writes"] == Json({0, 0, 1}));
+  CHECK(timeline["channels"][0]["activations"] == Json({1, 0, 1}));
+  CHECK(timeline["instructions"] == Json({30, 30, 40}));
+  CHECK(timeline["sms"][1]["instructions"] == Json({0, 0, 40}));
 }
 
 TEST_CASE("the schema's names") {

@@ -312,9 +312,11 @@ inline Result sample_page_result() {
   timeline.active_lanes.assign(timeline_lane_rows, {0, 0, 0});
   timeline.active_lanes[7] = {3, 3, 4};
   timeline.lines = {{"spmv.cu", 12, {3, 0, 1}}, {"spmv.cu", 13, {0, 3, 3}}};
-  timeline.sms = {{{1, 2, 0}, {3, 3, 0}, {3, 3, 0}}, {{0, 0, 3}, {0, 0, 4}, {0, 0, 4}}};
+  timeline.sms = {{{1, 2, 0}, {3, 3, 0}, {3, 3, 0}, {30, 30, 0}},
+                  {{0, 0, 3}, {0, 0, 4}, {0, 0, 4}, {0, 0, 40}}};
   timeline.slices = {{{0, 1, 0}, {2, 1, 0}}, {{0, 0, 0}, {0, 0, 1}}};
-  timeline.channels = {{{2, 0, 1}, {1.5, 2, 0.25}}};
+  timeline.channels = {{{2, 0, 1}, {2, 0, 0}, {0, 0, 1}, {1, 0, 1}, {1.5, 2, 0.25}}};
+  timeline.instructions = {30, 30, 40};
   return result;
 }
 

@@ -39,7 +39,7 @@ void KernelsOverTime::looked_up(bool is_load, std::uint32_t, unsigned sectors, c
   timeline_.l2_all[bin] += std::uint64_t(std::popcount(sectors));
 }
 
-void KernelsOverTime::used_memory(bool, std::uint32_t, Cycle from, Cycle) {
+void KernelsOverTime::used_memory(const DramUse&, std::uint32_t, Cycle from, Cycle) {
   if (const std::size_t bin = bin_of(from); bin != bins_)
     ++timeline_.dram_lines[bin];
 }

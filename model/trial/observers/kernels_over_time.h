@@ -21,7 +21,7 @@ public:
               const Lookups& l1, Cycle at) override;
   void looked_up(bool is_load, std::uint32_t line, unsigned sectors, const L2Outcome& outcome,
                  Cycle at) override;
-  void used_memory(bool evicted, std::uint32_t channel, Cycle from, Cycle until) override;
+  void used_memory(const DramUse& use, std::uint32_t channel, Cycle from, Cycle until) override;
 
   CorunTimeline timeline() && { return std::move(timeline_); }
 

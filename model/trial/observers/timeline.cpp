@@ -26,13 +26,16 @@ Timeline empty_timeline(const Gpu& gpu, std::uint32_t trial, Cycle cycles, std::
 
 TimelineRecorder::TimelineRecorder(const Snapshot& snapshot, const std::vector<Site>& sites, const Gpu& gpu,
                                    std::uint32_t trial, Cycle cycles, std::uint32_t bins)
-    : slices_(gpu), timeline_(empty_timeline(gpu, trial, cycles, bins)), outstanding_(timeline_.edges),
+    : knows_instructions_(snapshot.code != nullptr && gpu.pipes), slices_(gpu),
+      timeline_(empty_timeline(gpu, trial, cycles, bins)), outstanding_(timeline_.edges),
       channel_outstanding_(gpu.dram.channels, Presence(timeline_.edges)) {
   const std::vector<std::uint64_t> zeros(timeline_.edges.size() - 1);
   timeline_.l1 = timeline_.l2 = {zeros, zeros};
   timeline_.active_lanes.assign(timeline_lane_rows, zeros);
   timeline_.slices.assign(gpu.l2.slices, {zeros, zeros});
-  timeline_.channels.assign(gpu.dram.channels, {zeros, {}});
+  timeline_.channels.assign(gpu.dram.channels, {zeros, zeros, zeros, zeros, {}});
+  if (knows_instructions_)
+    timeline_.instructions = zeros;
 
   const auto place_of = [](const auto& where) { return std::tie(where.file, where.line); };
   for (const SiteSummary& summary : snapshot.sites)
@@ -52,24 +55,37 @@ TimelineRecorder::TimelineRecorder(const Snapshot& snapshot, const std::vector<S
   }
 }
 
+Timeline::Sm& TimelineRecorder::sm(std::uint32_t number) {
+  if (number >= timeline_.sms.size()) {
+    const std::vector<std::uint64_t> zeros(timeline_.edges.size() - 1);
+    timeline_.sms.resize(number + 1,
+                         {zeros, zeros, zeros, knows_instructions_ ? zeros : std::vector<std::uint64_t>{}});
+  }
+  return timeline_.sms[number];
+}
+
+void TimelineRecorder::issued_instruction(std::uint32_t number, Cycle at) {
+  if (!knows_instructions_)
+    return;
+  const std::size_t bin = bin_of(at, timeline_.edges);
+  ++timeline_.instructions[bin];
+  ++sm(number).instructions[bin];
+}
+
 void TimelineRecorder::issued(std::uint32_t number, const Access& access, std::span<const Transaction>,
                               const Lookups& l1, Cycle at) {
   if (access.cache == FirstCache::shared)
     return;
-  if (number >= timeline_.sms.size()) {
-    const std::vector<std::uint64_t> zeros(timeline_.edges.size() - 1);
-    timeline_.sms.resize(number + 1, {zeros, zeros, zeros});
-  }
   const std::size_t bin = bin_of(at, timeline_.edges);
   ++timeline_.requests;
   ++timeline_.lines[line_of_[access.site]].counts[bin];
   ++timeline_.active_lanes[(access.active_lanes - 1u) / 4][bin];
   timeline_.l1.hits[bin] += l1.hits;
   timeline_.l1.all[bin] += l1.all;
-  Timeline::Sm& sm = timeline_.sms[number];
-  ++sm.requests[bin];
-  sm.l1_hits[bin] += l1.hits;
-  sm.l1_all[bin] += l1.all;
+  Timeline::Sm& of_sm = sm(number);
+  ++of_sm.requests[bin];
+  of_sm.l1_hits[bin] += l1.hits;
+  of_sm.l1_all[bin] += l1.all;
 }
 
 void TimelineRecorder::answered(Cycle issued, Cycle at) {
@@ -85,8 +101,12 @@ void TimelineRecorder::looked_up(bool, std::uint32_t line, unsigned sectors, con
   }
 }
 
-void TimelineRecorder::used_memory(bool, std::uint32_t channel, Cycle from, Cycle until) {
-  ++timeline_.channels[channel].requests[bin_of(from, timeline_.edges)];
+void TimelineRecorder::used_memory(const DramUse& use, std::uint32_t channel, Cycle from, Cycle until) {
+  const std::size_t bin = bin_of(from, timeline_.edges);
+  Timeline::Channel& of_channel = timeline_.channels[channel];
+  ++of_channel.requests[bin];
+  ++(use.writes ? of_channel.writes : of_channel.reads)[bin];
+  of_channel.activations[bin] += use.opens_row;
   channel_outstanding_[channel].add(from, until);
 }
 

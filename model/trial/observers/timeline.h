@@ -23,11 +23,14 @@ public:
   void answered(Cycle issued, Cycle at) override;
   void looked_up(bool is_load, std::uint32_t line, unsigned sectors, const L2Outcome& outcome,
                  Cycle at) override;
-  void used_memory(bool evicted, std::uint32_t channel, Cycle from, Cycle until) override;
+  void issued_instruction(std::uint32_t sm, Cycle at) override;
+  void used_memory(const DramUse& use, std::uint32_t channel, Cycle from, Cycle until) override;
 
   Timeline timeline() &&;
 
 private:
+  Timeline::Sm& sm(std::uint32_t number);
+
   /// Counts concurrent intervals of cycles, averaged over each bin.
   class Presence {
   public:
@@ -42,6 +45,7 @@ private:
     std::vector<std::int64_t> changes_; ///< by bin: change of the number of intervals that cover it in full
   };
 
+  bool knows_instructions_; ///< not accesses alone
   Slices slices_;
   Timeline timeline_;
   std::vector<std::uint32_t> line_of_; ///< in the order of Snapshot::sites; indices into timeline_.lines

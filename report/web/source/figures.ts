@@ -72,6 +72,11 @@ export const figures: Figure[] = [
     of: (site) => overTrials(site.latency_ns), weight: executions, text: format.nanoseconds,
   },
   {
+    id: "offchip", label: "Off-chip latency", short: "off-chip ns", unit: "ns", worse: "high",
+    about: "The part of the expected latency that requests have which main memory serves, per request of the site.",
+    of: (site) => plain(site.latency_parts?.dram_ns), weight: executions, text: format.nanoseconds,
+  },
+  {
     id: "l1", resultName: "l1_hit_rate", label: "L1 hit rate", short: "L1 %", unit: "%", worse: "low", limit: 1,
     about: "Share of the sectors that loads look up in the L1; mean over trials ± 2 standard deviations.",
     of: (site) => overTrials(site.l1_hit_rate), weight: lookups, text: format.percent,

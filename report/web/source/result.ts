@@ -119,11 +119,14 @@ export interface Timeline {
   l2: Lookups;
   /** The mean number of requests issued but not yet answered. */
   outstanding: number[];
+  /** The instructions that warps issued; absent where only accesses are known. */
+  instructions?: number[];
   active_lanes: number[][];
   lines: { file: string; line: number; counts: number[] }[];
-  sms: { l1_hits: number[]; l1_all: number[]; requests: number[] }[];
+  sms: { l1_hits: number[]; l1_all: number[]; requests: number[]; instructions?: number[] }[];
   slices: Lookups[];
-  channels: { requests: number[]; outstanding: number[] }[];
+  /** Results of older versions have the requests alone. */
+  channels: { requests: number[]; reads?: number[]; writes?: number[]; activations?: number[]; outstanding: number[] }[];
 }
 
 /** Errors of a figure where it was measured, as fractions: of times of the measured time, of rates as differences. */

@@ -137,13 +137,18 @@ test("two times are compared; a result without times says that they are not", as
 test("the head fits narrow screens, with all resources in use", async ({ page }) => {
   const full = structuredClone(data);
   full.results[0].result.kernels[0].time!.busy = Object.fromEntries(resources.map((resource) => [resource, 1]));
+  full.results[0].result.kernels[0].time!.bound = "special_function_pipe"; // the longest name, in bold
   await page.goto(pageWith("kernel_time_full", full));
-  for (const width of [1280, 1000, 700, 420]) {
+  for (const width of [1400, 1280, 1000, 800, 700, 420]) {
     await page.setViewportSize({ width, height: 800 });
     const head = page.locator(".times");
     expect(await head.evaluate((element) => element.scrollWidth - element.clientWidth)).toBeLessThanOrEqual(0);
-    const name = head.locator(".name", { hasText: "of it shared banks" });
-    expect(await name.evaluate((element) => element.scrollWidth - element.clientWidth)).toBeLessThanOrEqual(0);
+    for (const text of ["of it shared banks", "special functions (XU)"]) {
+      const name = head.locator(".name", { hasText: text });
+      expect(await name.evaluate((element) => element.scrollWidth - element.clientWidth)).toBeLessThanOrEqual(0);
+    }
+    for (const badge of await page.locator(".sure .badge").all())
+      expect(await badge.evaluate((element) => element.scrollWidth - element.clientWidth)).toBeLessThanOrEqual(0);
   }
 });
 

@@ -32,6 +32,11 @@ function lookups(random, all, rate) {
   return { all: alls, hits: alls.map((count, bin) => Math.round(count * Math.min(1, Math.max(0, rate(bin) + 0.1 * (random() - 0.5))))) };
 }
 
+function dramUses(random) {
+  const reads = values(bins, () => Math.round(200 * random())), writes = values(bins, () => Math.round(100 * random()));
+  return { requests: reads.map((count, bin) => count + writes[bin]), reads, writes, activations: reads.map((count) => Math.round(count / 4)) };
+}
+
 function timeline(random, sites, { sms = 16, slices = 8, channels = 8 } = {}) {
   const wave = (bin, shift) => 0.5 + 0.4 * Math.sin((bin + shift) / 21);
   const lanes = values(8, (row) => values(bins, (bin) => Math.round((row === 7 ? 3000 : 120 * row * wave(bin, 60)) * (0.8 + 0.4 * random()))));
@@ -41,15 +46,16 @@ function timeline(random, sites, { sms = 16, slices = 8, channels = 8 } = {}) {
     edges: values(bins + 1, (bin) => Math.round((meanCycles * bin) / bins)),
     l1: lookups(random, 40000, (bin) => wave(bin, 0)), l2: lookups(random, 20000, (bin) => wave(bin, 20)),
     outstanding: values(bins, (bin) => 900 * (1 - wave(bin, 0)) + 60 * random()),
+    instructions: values(bins, (bin) => Math.round(90000 * wave(bin, 0))),
     active_lanes: lanes,
     lines: lines.map(({ file, line }, index) => ({ file, line, counts: values(bins, (bin) => Math.max(0, Math.round(900 * Math.sin((bin + 40 * index) / 30) * random()))) })),
     sms: values(sms, (sm) => {
       const { hits, all } = lookups(random, 2500, (bin) => wave(bin, 7 * sm));
-      return { l1_hits: hits, l1_all: all, requests: values(bins, () => Math.round(230 + 40 * random())) };
+      return { l1_hits: hits, l1_all: all, requests: values(bins, () => Math.round(230 + 40 * random())), instructions: values(bins, (bin) => Math.round((90000 / sms) * wave(bin, 0))) };
     }),
     slices: values(slices, (slice) => lookups(random, 2500, (bin) => wave(bin, 20 + 3 * slice))),
     channels: values(channels, (channel) => ({
-      requests: values(bins, () => Math.round(300 * random())),
+      ...dramUses(random),
       outstanding: values(bins, (bin) => (channel === 3 && bin > 90 && bin < 130 ? 380 : 60) * (0.6 + 0.5 * random())),
     })),
   };

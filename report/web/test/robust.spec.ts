@@ -85,7 +85,7 @@ test("a time-lapse of 10000 bins opens: 240 000 values are no arguments", { tag:
   await page.locator("#tab-time").click();
   await expect(page.locator("figure", { hasText: "Executions of source lines" }).locator("canvas")).toBeVisible();
   await page.getByRole("button", { name: "one line each" }).click();
-  await expect(page.locator(".plot-host")).toHaveCount(6);
+  await expect(page.locator(".plot-host")).toHaveCount(8);
 });
 
 test("figures without spread: no distribution is drawn, and axes have ticks that differ", async ({ page }) => {

@@ -1,6 +1,6 @@
 // The linked plots over one trial.
 import { expect, type Page } from "@playwright/test";
-import { madeData } from "./made_data.mjs";
+import { madeComparison, madeData } from "./made_data.mjs";
 import { pageWith, screenshot, shownStretch, test } from "./pages";
 
 const data = madeData({ sites: 30, clock: true, units: { sms: 132, slices: 96, channels: 40 } });
@@ -98,10 +98,48 @@ test("keys move the cursor, zoom and pan", async ({ page }) => {
 
 test("units as lines: one for each", async ({ page }) => {
   await page.getByRole("button", { name: "one line each" }).click();
-  await expect(page.locator(".plot-host")).toHaveCount(6);
+  await expect(page.locator(".plot-host")).toHaveCount(8);
   await page.getByRole("combobox", { name: /DRAM channels/ }).selectOption("requests");
   await expect(page.locator("figure", { hasText: "DRAM channels: requests" })).toBeVisible();
   await screenshot(page, "time-lapse-lines");
+});
+
+test("instructions per cycle, and what DRAM reads, writes and activates", async ({ page }) => {
+  const { instructions, edges, channels } = data.results[0].result.kernels[0].timeline!;
+  await expect(page.locator("figure", { hasText: "Instructions of warps per cycle" })).toBeVisible();
+  await page.locator(".u-over").first().hover({ position: { x: 2, y: 20 } });
+  await expect(page.locator(".readout")).toContainText(`IPC ${(instructions![0] / (edges[1] - edges[0])).toFixed(2)}`);
+  const dram = page.getByRole("img", { name: /DRAM: lines read, lines written, rows activated/ });
+  const writes = edges.slice(1).map((_, bin) => channels.reduce((sum, channel) => sum + channel.writes![bin], 0));
+  await expect(dram).toHaveAttribute("aria-label", new RegExp(`writes from ${Number(Math.min(...writes).toPrecision(3))} to ${Number(Math.max(...writes).toPrecision(3))}; row activations`));
+  await page.getByRole("combobox", { name: /SMs/ }).selectOption("instructions per cycle");
+  await page.getByRole("combobox", { name: /DRAM channels/ }).selectOption("row activations");
+  await expect(page.locator("figure", { hasText: "DRAM channels: row activations" })).toBeVisible();
+});
+
+test("a time-lapse of an older result has what it counts", async ({ page }) => {
+  const old = madeData({ clock: true });
+  const { timeline } = old.results[0].result.kernels[0];
+  delete timeline!.instructions;
+  for (const sm of timeline!.sms) delete sm.instructions;
+  for (const channel of timeline!.channels) for (const use of ["reads", "writes", "activations"] as const) delete channel[use];
+  await page.goto(pageWith("older_time_lapse", old));
+  await page.locator("#tab-time").click();
+  await expect(page.locator(".plot-host")).toHaveCount(3);
+});
+
+test("two results have a time-lapse each", async ({ page }) => {
+  await page.goto(pageWith("two_time_lapses", madeComparison(madeData({ clock: true }), madeData({ clock: true, seed: 2 }))));
+  await page.locator("#tab-time").click();
+  await expect(page.locator(".lapse")).toHaveCount(2);
+  for (const width of [1400, 800]) {
+    await page.setViewportSize({ width, height: 800 });
+    await expect(page.getByRole("group", { name: "In before.json" }).locator(".readout")).toContainText("Trial 0");
+    await expect(page.getByRole("group", { name: "In after.json" }).locator(".readout")).toContainText("Trial 0");
+    const [one, other] = await page.locator(".lapses > div").evaluateAll((parts) => parts.map((part) => part.getBoundingClientRect()));
+    expect(width === 1400 ? other.left >= one.right : other.top >= one.bottom).toBe(true);
+    await screenshot(page, `two-time-lapses-${width}`);
+  }
 });
 
 test("a click on a source line's row goes to the source", async ({ page }) => {

@@ -18,9 +18,16 @@ export function TimeLapse({ shown, change }: ViewProps) {
       {shown.map((profile) => (
         <section key={profile.key} aria-label={`Time-lapse of ${profile.label} on ${profile.kernel.gpu}`}>
           <h2 title={profile.kernel.name}>{profile.label} on {profile.kernel.gpu}</h2>
-          {profile.kernel.timeline?.edges.length
-            ? <Lapse profile={profile} timeline={profile.kernel.timeline} show={(file, line) => change({ view: "source", file, line })} />
-            : <p class="note">This result has no time-lapse{profile.kernel.time ? <>. Ask for it with <code>--timeline</code> when the program is profiled or its trace is modelled.</> : ": its trials have no clock."}</p>}
+          <div class={profile.before ? "lapses" : undefined}>
+            {(profile.before ? [profile.before, profile] : [profile]).map((one) => (
+              <div key={one === profile ? "after" : "before"} role={profile.before && "group"} aria-label={profile.before && `In ${one.entry.label}`}>
+                {profile.before && <h3 title={one.entry.label}>{one === profile ? "after" : "before"}: {baseName(one.entry.label)}</h3>}
+                {one.kernel.timeline?.edges.length
+                  ? <Lapse profile={one} timeline={one.kernel.timeline} show={(file, line) => change({ view: "source", file, line })} />
+                  : <p class="note">This result has no time-lapse{one.kernel.time ? <>. Ask for it with <code>--timeline</code> when the program is profiled or its trace is modelled.</> : ": its trials have no clock."}</p>}
+              </div>
+            ))}
+          </div>
         </section>
       ))}
     </div>
@@ -28,6 +35,17 @@ export function TimeLapse({ shown, change }: ViewProps) {
 }
 
 const rates = (hits: number[], all: number[]) => all.map((lookups, bin) => (lookups ? hits[bin] / lookups : null));
+const perCycle = ({ edges }: Timeline, counts: number[]) => counts.map((amount, bin) => amount / (edges[bin + 1] - edges[bin]));
+
+type Channel = Timeline["channels"][number];
+/** What a channel of memory does, as far as the result counts it. */
+const dramUses = [
+  { name: "reads", of: (channel: Channel) => channel.reads ?? [] },
+  { name: "writes", of: (channel: Channel) => channel.writes ?? [] },
+  { name: "row activations", of: (channel: Channel) => channel.activations ?? [] },
+];
+const hasUses = ({ channels }: Timeline) => channels.some((channel) => channel.reads);
+
 const percentText = (value: number) => `${percent(value)} %`;
 
 interface LapseProps {
@@ -47,7 +65,9 @@ function Lapse({ profile, timeline, show }: LapseProps) {
       aria-label="Linked plots. Left and right move the cursor, with Shift they pan; plus and minus zoom at the cursor, 0 shows all.">
       <Readout {...common} />
       <Rates {...common} />
+      <InstructionsPerCycle {...common} />
       <Outstanding {...common} />
+      <Dram {...common} />
       <ActiveLanes {...common} />
       <Lines {...common} profile={profile} show={show} />
       <p class="note choices">
@@ -59,6 +79,7 @@ function Lapse({ profile, timeline, show }: LapseProps) {
       <Units {...common} form={form} name="SM" units={timeline.sms} measures={[
         { name: "L1 hit rate", rate: true, of: (sm) => rates(sm.l1_hits, sm.l1_all) },
         { name: "requests", of: (sm) => sm.requests },
+        ...(timeline.instructions ? [{ name: "instructions per cycle", of: (sm: Timeline["sms"][number]) => perCycle(timeline, sm.instructions ?? []) }] : []),
       ]} />
       <Units {...common} form={form} name="L2 slice" units={timeline.slices} measures={[
         { name: "hit rate", rate: true, of: (slice: Lookups) => rates(slice.hits, slice.all) },
@@ -67,6 +88,7 @@ function Lapse({ profile, timeline, show }: LapseProps) {
       <Units {...common} form={form} name="DRAM channel" units={timeline.channels} measures={[
         { name: "requests not yet served", of: (channel) => channel.outstanding },
         { name: "requests", of: (channel) => channel.requests },
+        ...(hasUses(timeline) ? dramUses.map(({ name, of }) => ({ name, of })) : []),
       ]} />
     </div>
   );
@@ -113,7 +135,7 @@ function Readout({ timeline, axis, readout }: Common) {
       <span>
         {bin === undefined
           ? `Trial ${timeline.trial}: ${all ? `all of its ${grouped(timeline.cycles)} cycles (${timeAt(timeline, timeline.cycles)}, ${grouped(timeline.requests)} requests)` : `cycles ${grouped(Math.round(from))} to ${grouped(Math.round(to))} of ${grouped(timeline.cycles)} (${timeAt(timeline, from)} to ${timeAt(timeline, to)})`}. Drag or turn the wheel to zoom, Shift and drag to pan.`
-          : <>Cycles {grouped(timeline.edges[bin])} to {grouped(timeline.edges[bin + 1] - 1)} (from {timeAt(timeline, timeline.edges[bin])}): L1 <b>{rate(timeline.l1)}</b>, L2 <b>{rate(timeline.l2)}</b>, not yet answered <b>{count(timeline.outstanding[bin] ?? 0)}</b>{pointed ? <> · <b>{pointed}</b></> : null}</>}
+          : <>Cycles {grouped(timeline.edges[bin])} to {grouped(timeline.edges[bin + 1] - 1)} (from {timeAt(timeline, timeline.edges[bin])}): L1 <b>{rate(timeline.l1)}</b>, L2 <b>{rate(timeline.l2)}</b>, not yet answered <b>{count(timeline.outstanding[bin] ?? 0)}</b>{timeline.instructions && <>, IPC <b>{perCycle(timeline, timeline.instructions)[bin].toFixed(2)}</b></>}{pointed ? <> · <b>{pointed}</b></> : null}</>}
       </span>
       <span class="buttons">
         <button class="chip" aria-label="Zoom in" onClick={() => zoom(axis, (from + to) / 2, 0.6)}>+</button>
@@ -140,6 +162,20 @@ function Rates({ timeline, axis }: Common) {
     { label: "L2", color: 1, values: inPercent(rates(timeline.l2.hits, timeline.l2.all)) },
   ], [timeline]);
   return <LinePlot title="Hit rates, %" height={166} x={x} xLabel={axisLabel} series={series} axis={axis} range={rateRange} />;
+}
+
+function InstructionsPerCycle({ timeline, axis }: Common) {
+  const x = useMiddles(timeline.edges);
+  const series = useMemo<Series[]>(() => [{ label: "IPC", color: 0, values: perCycle(timeline, timeline.instructions ?? []), fill: true }], [timeline]);
+  return timeline.instructions ? <LinePlot title="Instructions of warps per cycle, all SMs" height={136} x={x} xLabel={axisLabel} series={series} axis={axis} /> : null;
+}
+
+function Dram({ timeline, axis }: Common) {
+  const x = useMiddles(timeline.edges);
+  const series = useMemo<Series[]>(() => dramUses.map(({ name, of }, color) => ({
+    label: name, color, values: x.map((_, bin) => timeline.channels.reduce((sum, channel) => sum + (of(channel)[bin] ?? 0), 0)),
+  })), [timeline, x]);
+  return hasUses(timeline) ? <LinePlot title="DRAM: lines read, lines written, rows activated" height={136} x={x} xLabel={axisLabel} series={series} axis={axis} limits={[0, Infinity]} /> : null;
 }
 
 function Outstanding({ timeline, axis }: Common) {
