@@ -47,6 +47,10 @@ class Modern(unittest.TestCase):
         done = self.run_program("conditions.cu", "-arch=sm_90")
         self.assertEqual(done.stdout, "10 102\n11 102\ncudaSuccess\n")
 
+    def test_deduction_in_device_code(self):
+        done = self.run_program("unexpected.cu", "-std=c++20", "--expt-relaxed-constexpr")
+        self.assertEqual(done.stdout, "0 -0.5 1 -1.5\n")
+
     def test_a_function_that_a_library_lacks_is_named(self):
         done = self.run_program("refused.cu", "-lcufft", "-lcublas", "-lcurand", "-lcusolver")
         self.assertEqual(done.stdout, "16 15\n")
