@@ -19,6 +19,7 @@
 #include <clang/Sema/Sema.h>
 #include <llvm/ADT/IntrusiveRefCntPtr.h>
 #include <llvm/ADT/SmallString.h>
+#include <llvm/Support/CrashRecoveryContext.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/VirtualFileSystem.h>
 #include <llvm/TargetParser/Host.h>
@@ -220,6 +221,21 @@ bool execute(clang::CompilerInstance& compiler, const DefinitionTargets& targets
   return compiler.ExecuteAction(action);
 }
 
+/// Runs the action; returns false also if Clang crashes, as it does in some headers behind precompiled ones
+/// (`delete this` in the device half). What it had then is never freed.
+bool execute_or_crash(Compilation& compilation) {
+  llvm::CrashRecoveryContext::Enable();
+  bool is_compiled = false;
+  const bool survives =
+      llvm::CrashRecoveryContext().RunSafely([&] { is_compiled = execute(*compilation.compiler, {}); });
+  llvm::CrashRecoveryContext::Disable();
+  if (!survives) {
+    static_cast<void>(compilation.compiler.release());
+    static_cast<void>(compilation.errors.release());
+  }
+  return survives && is_compiled;
+}
+
 } // namespace
 
 Expected<void> compile(const std::vector<std::string>& arguments, const std::string& source, Half half,
@@ -246,10 +262,13 @@ Expected<void> compile(const std::vector<std::string>& arguments, const std::str
       // No code is made of such a function, in which names may be those of the other half alone.
       compilation->errors->ignore_while([&compiler] { return is_in_device_function(compiler); });
     }
+    if (round == Round::with_precompiled_headers) {
+      if (execute_or_crash(*compilation))
+        return {};
+      continue;
+    }
     if (execute(*compilation->compiler, targets))
       return {};
-    if (round == Round::with_precompiled_headers)
-      continue;
     message = compilation->errors->first();
     targets = compilation->errors->lacking_targets();
     if (targets.empty())

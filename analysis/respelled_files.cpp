@@ -192,10 +192,32 @@ bool double_percent(std::string& text, const std::vector<Word>& words, std::size
   return changed;
 }
 
+/// The deduction guide of libcu++ that has no targets, unlike its others: Clang takes it for one of the host.
+constexpr std::string_view guide_without_targets = "unexpected(_Err) ->";
+
+/// Gives that guide its targets, in the room of the comment behind the `#endif` that follows it.
+bool guide_with_targets(std::string& text, const std::vector<Word>& words, std::size_t at) {
+  static constexpr std::string_view guide[] = {"unexpected", "(",    "_Err", ")", "->", "unexpected",
+                                               "<",          "_Err", ">",    ";", "#",  "endif"};
+  constexpr std::string_view targets = "_CCCL_HOST_DEVICE ";
+  for (std::size_t i = 0; i < std::size(guide); ++i)
+    if (at + i >= words.size() || words[at + i].text != guide[i])
+      return false;
+  const std::size_t begin = words[at].begin, end = words[at + std::size(guide) - 1].end;
+  const std::size_t line_end = std::min(text.find('\n', end), text.size());
+  if (!text.substr(end, line_end - end).starts_with(" //") || line_end - end < targets.size())
+    return false;
+  text.replace(begin, line_end - begin,
+               std::string(targets) + text.substr(begin, end - begin) +
+                   std::string(line_end - end - targets.size(), ' '));
+  return true;
+}
+
 bool may_change(std::string_view text) {
   const auto has = [&](std::string_view part) { return text.find(part) != std::string_view::npos; };
-  return has("<< ") || has(barrier_end) || has("<<\t") || (has("alignas") && has("__shared__")) ||
-         may_define_pragma(text) || blank_before_register(text, 0) != text.npos;
+  return has("<< ") || has(barrier_end) || has(guide_without_targets) || has("<<\t") ||
+         (has("alignas") && has("__shared__")) || may_define_pragma(text) ||
+         blank_before_register(text, 0) != text.npos;
 }
 
 class RespelledFile : public llvm::vfs::File {
@@ -246,7 +268,8 @@ std::optional<std::string> respell(std::string_view original) {
   bool changed = false;
   for (std::size_t i = 0; i < words.size(); ++i) {
     changed |= align_first(text, words, i) || empty_destructor(text, words, i) ||
-               pragma_as_operator(text, words, i) || double_percent(text, words, i);
+               pragma_as_operator(text, words, i) || double_percent(text, words, i) ||
+               guide_with_targets(text, words, i);
     changed |= i > 0 && close_launch(text, words[i - 1], words[i]);
   }
   if (!changed)

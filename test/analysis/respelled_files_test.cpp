@@ -50,3 +50,14 @@ TEST_CASE("the destructor of cuda::barrier does nothing") {
   CHECK(respelt->ends_with("  \n} int x; };"));
   CHECK_FALSE(respell("struct barrier { ~barrier() { f(); } }; // mbarrier.inval."));
 }
+
+TEST_CASE("libcu++'s deduction guide without targets gets them") {
+  const std::string
+      before =
+          "template <class _Err>\nunexpected(_Err) -> unexpected<_Err>;\n#endif // !defined(GUIDES)\nint x;",
+      after =
+          "template <class _Err>\n_CCCL_HOST_DEVICE unexpected(_Err) -> unexpected<_Err>;\n#endif  \nint x;";
+  CHECK(respell(before) == after);
+  CHECK(before.size() == after.size());
+  CHECK_FALSE(respell("unexpected(_Err) -> unexpected<_Err>;\n#endif"));
+}

@@ -409,9 +409,9 @@ TEST_CASE("a node of any kind is added by its type") {
   node_params.kernel.kernelParams = arguments;
   cudaGraphNode_t node = nullptr;
   CHECK(cudaGraphAddNode(&node, graph, nullptr, nullptr, 0, &node_params) == cudaSuccess);
-  node_params.type = cudaGraphNodeTypeConditional;
+  node_params.type = cudaGraphNodeTypeConditional; // without a condition's handle
   cudaGraphNode_t refused = nullptr;
-  CHECK(cudaGraphAddNode(&refused, graph, nullptr, nullptr, 0, &node_params) == cudaErrorNotSupported);
+  CHECK(cudaGraphAddNode(&refused, graph, nullptr, nullptr, 0, &node_params) == cudaErrorInvalidValue);
   node_params.type = cudaGraphNodeTypeKernel;
   node_params.kernel.blockDim = {1025, 1, 1};
   CHECK(cudaGraphAddNode(&refused, graph, nullptr, nullptr, 0, &node_params) ==

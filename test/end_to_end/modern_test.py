@@ -1,9 +1,11 @@
 """Tests features of today's CUDA on the CPU back end: libraries that programs link, the driver API, tensor maps."""
 
+import os
 import pathlib
 import subprocess
 import tempfile
 import unittest
+import unittest.mock
 
 import warplens_tool
 from warplens_tool import HERE
@@ -19,6 +21,7 @@ class Modern(unittest.TestCase):
         """Builds and runs a program, which prints what is wrong; returns the finished process."""
         wrapper = warplens_tool.tool.parent / "warplens-nvcc"
         program = self.folder / "program"
+        (self.folder / "cache").mkdir(exist_ok=True)
         built = subprocess.run([wrapper, "--backend", "cpu", *options, MODERN / source, "-o", program], cwd=self.folder, capture_output=True,
                                text=True, timeout=300)
         self.assertEqual(built.returncode, 0, built.stderr)
@@ -54,6 +57,13 @@ class Modern(unittest.TestCase):
     def test_conditional_nodes(self):
         done = self.run_program("conditions.cu", "-arch=sm_90")
         self.assertEqual(done.stdout, "10 102\n11 102\ncudaSuccess\n")
+
+    def test_deduction_in_device_code(self):
+        """Three times: first without precompiled headers, behind which Clang crashes in this one's."""
+        with unittest.mock.patch.dict(os.environ, {"WARPLENS_CACHE": str(self.folder / "cache")}):
+            for _ in range(3):
+                done = self.run_program("unexpected.cu", "-std=c++20", "--expt-relaxed-constexpr")
+                self.assertEqual(done.stdout, "0 -0.5 1 -1.5\n")
 
     def test_a_function_that_a_library_lacks_is_named(self):
         done = self.run_program("refused.cu", "-lcufft", "-lcublas", "-lcurand", "-lcusolver")

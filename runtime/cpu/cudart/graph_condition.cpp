@@ -4,9 +4,26 @@
 #include "runtime/cpu/cudart/graph.h"
 
 #include <atomic>
+#include <mutex>
+#include <unordered_set>
 
 namespace warplens::cpu {
 namespace {
+
+/// All conditions: a handle is checked before use.
+struct Conditions {
+  std::mutex mutex;
+  std::unordered_set<const Condition*> all;
+};
+Conditions& conditions() {
+  static auto& instance = *new Conditions;
+  return instance;
+}
+
+bool exists(const Condition* condition) {
+  const std::lock_guard lock(conditions().mutex);
+  return conditions().all.contains(condition);
+}
 
 unsigned value_of(Condition& condition) {
   return std::atomic_ref(condition.value).load();
@@ -17,7 +34,8 @@ unsigned value_of(Condition& condition) {
 cudaError_t create_conditional(cudaConditionalNodeParams& parameters, Operation& made) {
   const bool is_switch = parameters.type == cudaGraphCondTypeSwitch;
   const unsigned most = parameters.type == cudaGraphCondTypeWhile ? 1 : 2;
-  if (parameters.handle == 0 || parameters.size == 0 || (!is_switch && parameters.size > most))
+  if (!exists(reinterpret_cast<Condition*>(parameters.handle)) || parameters.size == 0 ||
+      (!is_switch && parameters.size > most))
     return cudaErrorInvalidValue;
   Conditional node{reinterpret_cast<Condition*>(parameters.handle),
                    parameters.type,
@@ -69,8 +87,11 @@ cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle* handle,
     if (!handle || !is_live(graph) || (flags & ~unsigned{cudaGraphCondAssignDefault}) != 0)
       return cudaErrorInvalidValue;
     // Copies of the graph share the condition, and kernels may set it whenever they run.
-    *handle = reinterpret_cast<cudaGraphConditionalHandle>(
-        new Condition{default_value, default_value, (flags & cudaGraphCondAssignDefault) != 0});
+    auto* const condition =
+        new Condition{default_value, default_value, (flags & cudaGraphCondAssignDefault) != 0};
+    const std::lock_guard lock(conditions().mutex);
+    conditions().all.insert(condition);
+    *handle = reinterpret_cast<cudaGraphConditionalHandle>(condition);
     return cudaSuccess;
   });
 }
