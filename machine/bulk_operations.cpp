@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
+#include <utility>
 
 namespace warplens::machine {
 namespace {
@@ -252,6 +253,7 @@ void observe(Warp& warp, const Operation& o, const Box& box, u32 size) {
   if (!launch.sink)
     return;
   u64 begin = 0, end = 0;
+  bool is_further = false;
   const auto tell = [&] {
     if (begin == end)
       return;
@@ -264,6 +266,7 @@ void observe(Warp& warp, const Operation& o, const Box& box, u32 size) {
                             .bytes = 0,
                             .is_store = o.operands->opcode == Opcode::utmastg,
                             .is_atomic = o.operands->opcode == Opcode::utmaredg,
+                            .is_further = std::exchange(is_further, true),
                             .bulk_bytes = u32(end - begin),
                             .addresses = addresses});
   };

@@ -8,7 +8,7 @@ import unittest
 import unittest.mock
 
 import warplens_tool
-from warplens_tool import HERE
+from warplens_tool import HERE, warplens
 
 MODERN = HERE / "modern"
 
@@ -48,6 +48,13 @@ class Modern(unittest.TestCase):
     def test_tensor_maps(self):
         done = self.run_program("tensor_maps.cu", "-arch=sm_90", "-lcuda")
         self.assertEqual(done.stdout, "all right\n")
+
+    def test_tensor_copies_are_profiled(self):
+        done = warplens("profile", MODERN / "tensor_maps.cu", "--backend", "cpu", "--gpu", "h100-sxm", "--nvcc", "-arch=sm_90 -lcuda", "--quiet",
+                        "--trials", "2")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("UTMALDG", done.stdout)
+        self.assertIn("wrote the same 2,048 bytes as the program", done.stdout)
 
     def test_modules(self):
         done = self.run_program("modules.cu", "-lcuda", "-lnvrtc")

@@ -108,14 +108,14 @@ void ExecutionRecorder::on_access(machine::WarpId warp, const machine::Access& a
   record.kind = access.is_atomic  ? AccessKind::atomic
                 : access.is_store ? AccessKind::store
                                   : AccessKind::load;
+  if (access.is_further)
+    record.site |= trace::continues_access;
   if (access.bulk_bytes != 0) {
     record.space = Space::global;
     return put_bulk(warp, record, access.addresses[0], access.bulk_bytes);
   }
   if (access.stores_copy)
     record.site |= trace::stores_copy;
-  if (access.is_further)
-    record.site |= trace::continues_access;
   for (std::uint32_t left = access.lanes; left != 0; left &= ~record.active) {
     record.active = resolve(warp, access, left, record);
     put(warp, record);
