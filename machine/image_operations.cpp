@@ -101,9 +101,9 @@ void fetch_texture(Warp& warp, const Operation& o, Mask mask) {
   const sass::ImageInputs& image = o.operands->image;
   std::uint32_t* const first = warp.destination(o);
   std::uint32_t* const second =
-      image.second_destination == sass::zero_register
+      o.operands->second_destination == sass::zero_register
           ? nullptr
-          : reinterpret_cast<std::uint32_t*>(warp.rows + sizeof(Row) * image.second_destination);
+          : reinterpret_cast<std::uint32_t*>(warp.rows + sizeof(Row) * o.operands->second_destination);
   for (Mask left = mask; left != 0; left &= left - 1) {
     const std::uint32_t lane = first_lane(left);
     std::array<std::uint32_t, 4> texel{};

@@ -103,8 +103,8 @@ private:
         std::uint32_t& count = x.destination_uniform ? uniform_ : general_;
         count = std::max(count, std::uint32_t{x.destination} + x.destination_words);
       }
-      if (x.opcode == Opcode::texture && x.image.second_destination != sass::zero_register)
-        general_ = std::max(general_, std::uint32_t{x.image.second_destination} + 2);
+      if (x.second_destination != sass::zero_register) // of four words at most
+        general_ = std::max(general_, std::uint32_t{x.second_destination} + 4);
       code_.uses_local = code_.uses_local || x.space == sass::Space::local || x.space == sass::Space::generic;
     }
     code_.zero_row = general_;

@@ -931,7 +931,7 @@ Handler select_shift(const Operands& x) {
 }
 
 Handler select_access(const Operands& x) {
-  if (x.bytes < 4)
+  if (x.bytes < 4 || x.bytes > 16)
     return nullptr;
   const bool loads = x.opcode == Opcode::load;
   const unsigned words = x.bytes / 4;

@@ -100,6 +100,39 @@ void load(Warp& warp, const Operation& o, Mask mask) {
   }
 }
 
+/// LDG.256: words that are not wanted take no register.
+void load_wide(Warp& warp, const Operation& o, Mask mask) {
+  const Operands& x = *o.operands;
+  Addresses addresses;
+  compute_addresses(warp, o, addresses);
+  u32* to[2] = {warp.destination(o), reinterpret_cast<u32*>(warp.rows + sizeof(Row) * x.second_destination)};
+  for (Mask left = mask; left != 0; left &= left - 1) {
+    const u32 lane = first_lane(left);
+    u32 words[8] = {};
+    if (!access(warp, x.space, addresses[lane], lane, reinterpret_cast<std::byte*>(words), x.bytes, false))
+      return fault(warp, o, addresses[lane]);
+    u32 rows[2] = {0, 0};
+    for (u32 word = 0; word < 8; ++word)
+      if ((x.function >> word & 1) != 0)
+        to[word / 4][rows[word / 4]++ * lane_count + lane] = words[word];
+  }
+}
+
+void store_wide(Warp& warp, const Operation& o, Mask mask) {
+  Addresses addresses;
+  compute_addresses(warp, o, addresses);
+  const u32* from[2] = {warp.row(o.b), warp.row(o.c)};
+  for (Mask left = mask; left != 0; left &= left - 1) {
+    const u32 lane = first_lane(left);
+    u32 words[8];
+    for (u32 word = 0; word < 8; ++word)
+      words[word] = from[word / 4][word % 4 * lane_count + lane];
+    if (!access(warp, o.operands->space, addresses[lane], lane, reinterpret_cast<std::byte*>(words),
+                o.operands->bytes, true))
+      return fault(warp, o, addresses[lane]);
+  }
+}
+
 void store(Warp& warp, const Operation& o, Mask mask) {
   Addresses addresses;
   compute_addresses(warp, o, addresses);
@@ -239,6 +272,34 @@ void atomic(Warp& warp, const Operation& o, Mask mask) {
     }
   }
   warp.set_predicate(o.out[0], x.space == Space::shared ? swapped : done, mask);
+}
+
+/// A compare-and-swap of 128 bits.
+void swap_wide(Warp& warp, const Operation& o, Mask mask) {
+  const Operands& x = *o.operands;
+  Addresses addresses;
+  compute_addresses(warp, o, addresses);
+  const u32 *expected = warp.row(o.b), *swap = warp.row(o.c);
+  u32* d = warp.destination(o);
+  Mask swapped = 0;
+  for (Mask left = mask; left != 0; left &= left - 1) {
+    const u32 lane = first_lane(left);
+    u32 old[4], result[4];
+    if (!access(warp, x.space, addresses[lane], lane, reinterpret_cast<std::byte*>(old), x.bytes, false))
+      return fault(warp, o, addresses[lane]);
+    bool is_equal = true;
+    for (u32 word = 0; word < 4; ++word) {
+      is_equal = is_equal && old[word] == expected[word * lane_count + lane];
+      result[word] = swap[word * lane_count + lane];
+    }
+    if (is_equal &&
+        !access(warp, x.space, addresses[lane], lane, reinterpret_cast<std::byte*>(result), x.bytes, true))
+      return fault(warp, o, addresses[lane]);
+    swapped |= static_cast<u32>(is_equal) << lane;
+    for (u32 word = 0; word < 4 && x.destination_words == 4; ++word)
+      d[word * lane_count + lane] = old[word];
+  }
+  warp.set_predicate(o.out[0], x.space == Space::shared ? swapped : mask, mask);
 }
 
 /// An atomic operation on several words, each by itself.
@@ -835,13 +896,22 @@ Handler select_warp_operation(const Operands& x) {
   case Opcode::cs2r: return read_counter;
   case Opcode::b2r: return read_barrier_result;
   case Opcode::ldc: return load_constant;
-  case Opcode::load: return load;
-  case Opcode::store: return store;
+  case Opcode::load:
+    if (x.bytes == 32)
+      return load_wide;
+    return load;
+  case Opcode::store:
+    if (x.bytes == 32)
+      return store_wide;
+    return store;
   case Opcode::atom:
     if (is_vector(x))
       return vector_atomic;
     return atomic;
   case Opcode::atom_cas:
+    if (x.bytes == 16)
+      return swap_wide;
+    return atomic;
   case Opcode::atoms_popc_inc: return atomic;
   case Opcode::qspc: return query_space;
   case Opcode::ldsm: return load_matrices;

@@ -231,32 +231,34 @@ Expected<KernelResult> Experiment::evaluate_program(const trace::AccessSource& p
   return std::move(result->kernels.front());
 }
 
-Expected<Candidate> Experiment::compiled(const Candidate& candidate,
-                                         const trace::AccessSource& changed) const {
+Expected<Experiment::ComparedPrograms>
+Experiment::compare_programs(const trace::AccessSource& changed) const {
   TRY(check_launch(changed));
   TRY_LET(before, evaluate_program(trace_));
   TRY_LET(after, evaluate_program(changed));
   const auto change = change_of(before->trial_values.microseconds, after->trial_values.microseconds);
   if (!change)
     return fail("the edited program has no times to compare");
+  return ComparedPrograms{std::move(*before), std::move(*after), *change};
+}
+
+Expected<Candidate> Experiment::compiled(const Candidate& candidate,
+                                         const trace::AccessSource& changed) const {
+  TRY_LET(compared, compare_programs(changed));
   Candidate of_program = candidate;
   of_program.estimated = candidate.change;
-  of_program.change = *change;
+  of_program.change = compared->change;
   // The sample's time is of a trace without executed code, as those of the moved ones are: times stand to it
   // as the change says.
-  const double of_sample = sample_.result->time->microseconds.mean / before->time->microseconds.mean;
-  of_program.microseconds = scaled(after->time->microseconds, scale_ * of_sample);
-  of_program.result = std::move(*after);
+  const double of_sample = sample_.result->time->microseconds.mean / compared->before.time->microseconds.mean;
+  of_program.microseconds = scaled(compared->after.time->microseconds, scale_ * of_sample);
+  of_program.result = std::move(compared->after);
   return of_program;
 }
 
 Expected<TimeChange> Experiment::change_in(const trace::AccessSource& changed) const {
-  TRY(check_launch(changed));
-  TRY_LET(result, evaluate(changed, options_.trials, options_.snapshot_blocks));
-  const auto change = change_of(sample_.result->trial_values.microseconds, result->trial_values.microseconds);
-  if (!change)
-    return fail("the edited program has no times to compare");
-  return *change;
+  TRY_LET(compared, compare_programs(changed));
+  return compared->change;
 }
 
 Expected<Candidate> Experiment::model_launch(Candidate candidate, std::uint32_t trials) const {

@@ -68,7 +68,7 @@ public:
   /// Returns the candidate as the same launch of another trace has it: that of the program with the change in
   /// its source, beside the program as it is, both by the machine code that was executed.
   Expected<Candidate> compiled(const Candidate& candidate, const trace::AccessSource& changed) const;
-  /// Models the same launch of another trace, of a changed program, and returns the change of its time.
+  /// Returns the change of the time of the same launch in another trace, of a changed program: as above.
   Expected<TimeChange> change_in(const trace::AccessSource& changed) const;
 
   const Candidate& sample() const { return sample_; }
@@ -85,6 +85,11 @@ private:
   Expected<void> check_launch(const trace::AccessSource& changed) const;
   /// Models the launch of a program's own trace by all trials, by the machine code that was executed.
   Expected<KernelResult> evaluate_program(const trace::AccessSource& program) const;
+  struct ComparedPrograms {
+    KernelResult before, after;
+    TimeChange change;
+  };
+  Expected<ComparedPrograms> compare_programs(const trace::AccessSource& changed) const;
   Expected<Candidate> model_launch(Candidate candidate, std::uint32_t trials) const;
   Expected<void> model_into(Candidate& candidate, const trace::AccessSource& source,
                             std::uint32_t trials) const;

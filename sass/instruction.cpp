@@ -36,6 +36,7 @@ public:
     case Shape::texture: texture(); break;
     case Shape::surface: surface(); break;
     case Shape::matrix: matrix(); break;
+    case Shape::wide_memory: wide_memory(); break;
     case Shape::warp_group_matrix: warp_group_matrix(); break;
     case Shape::convert: convert(); break;
     case Shape::between_lanes: shuffle(); break;
@@ -287,6 +288,22 @@ private:
       read_uniform(loads || cache_control ? 32 : 64, on_chip ? 1 : 2);
     if (kind == InstructionClass::load_global || (is_atomic() && kind != InstructionClass::reduction_global))
       instruction_.writes.add(predicate(RegisterFile::predicate, 81));
+  }
+
+  /// LDG.256 and STG.256, whose registers are in two groups.
+  void wide_memory() {
+    instruction_.access_bytes = 32;
+    read(24, 2);
+    if (operation_.code == 0x17e) {
+      const std::uint32_t words = word_.bits(57, 7) | word_.bits(72, 1) << 7;
+      write(16, static_cast<std::uint8_t>(std::popcount(words & 15)));
+      write(64, static_cast<std::uint8_t>(std::popcount(words >> 4)));
+      read_uniform(32, 2);
+    } else {
+      read(32, 4);
+      read(16, 4);
+      read_uniform(64, 2);
+    }
   }
 
   void texture() {

@@ -1466,8 +1466,35 @@ private:
     o_.sign_extends = type == 1 || type == 3;
   }
 
+  /// LDG.256 and STG.256: 32 bytes in two groups of registers, and offsets in units of as many. A load leaves
+  /// words out, of the first four and of the next three, without a gap in the registers; the last word comes
+  /// with any of the second group.
+  void wide_load_or_store(bool loads) {
+    begin(loads ? Opcode::load : Opcode::store, loads ? "LDG.E.256" : "STG.E.256");
+    o_.space = Space::global;
+    o_.bytes = 32;
+    o_.address_is_wide = true;
+    o_.a = general_source(24, 2);
+    o_.offset = 32 * take_signed(40, 17);
+    if (loads) {
+      o_.function = static_cast<std::uint8_t>(take(57, 7) | take(72, 1) << 7);
+      destination(static_cast<std::uint8_t>(std::popcount(o_.function & 15u)));
+      o_.second_destination = small(64, 8);
+      ignore(32, 8); // the descriptor
+    } else {
+      o_.b = general_source(32, 4);
+      o_.c = general_source(16, 4);
+      ignore(57, 7);
+      ignore(64, 9);
+    }
+    ignore(73, 14); // how caches keep it, and its scope
+    ignore(87, 5);
+  }
+
   void memory(std::uint32_t code) {
     switch (code) {
+    case 0x17e:
+    case 0x17f: return architecture_ >= 100 ? wide_load_or_store(code == 0x17e) : void();
     case 0x180:
     case 0x181:
     case 0x183:
@@ -1742,7 +1769,7 @@ private:
     o_.has_return = true;
     if (code == 0x18d) {
       const std::uint32_t type = take(73, 2);
-      o_.bytes = type == 2 ? 8 : 4;
+      o_.bytes = take(75, 1) != 0 ? 16 : type == 2 ? 8 : 4;
       if (type != 0 && type != 2)
         refuse("type of ATOMS.CAS");
       // CAST.SPIN returns whether it has swapped.
@@ -1753,22 +1780,24 @@ private:
         name(".CAS");
       const std::uint8_t scale = choice(78, 2, {"", ".X4", ".X8", ".X16"});
       o_.shift = static_cast<std::uint8_t>(scale == 0 ? 0 : scale + 1);
-      ignore(75, 5);
+      ignore(76, 4);
       ignore(72, 1);
       ignore(81, 10);
     } else {
       o_.address_is_wide = flag(72, ".E");
       const std::uint32_t type = architecture_ >= 90 && architecture_ < 100 ? take(73, 4) : take(73, 3);
-      o_.bytes = type == 2 || (architecture_ >= 90 ? type == 3 : type == 5) ? 8 : 4;
-      if (architecture_ >= 90 ? type > 3 : type != 0 && type != 1 && type != 2 && type != 5)
+      o_.bytes = architecture_ >= 90 && type == 4                             ? 16
+                 : type == 2 || (architecture_ >= 90 ? type == 3 : type == 5) ? 8
+                                                                              : 4;
+      if (architecture_ >= 90 ? type > 4 : type != 0 && type != 1 && type != 2 && type != 5)
         refuse("type of a compare-and-swap");
       ignore(76, 5);
       o_.predicate_out[0] = small(81, 3);
       ignore(84, 7);
     }
     ignore(91, 1);
-    if (o_.bytes == 8)
-      name(".64");
+    if (o_.bytes > 4)
+      name(o_.bytes == 8 ? ".64" : ".128");
     const std::uint8_t words = static_cast<std::uint8_t>(o_.bytes / 4);
     o_.a = general_source(24, o_.address_is_wide ? 2 : 1);
     o_.offset = take_signed(40, 24);
@@ -2045,7 +2074,7 @@ private:
     o_.image.channels = small(72, 4);
     const auto channels = static_cast<std::uint8_t>(std::popcount(o_.image.channels));
     destination(std::min<std::uint8_t>(channels, 2));
-    o_.image.second_destination = small(64, 8);
+    o_.second_destination = small(64, 8);
     if (take(76, 5) != 0)
       refuse("a texture with offsets, comparison, derivatives or halves");
     if (take(81, 3) != true_predicate)
@@ -2439,7 +2468,7 @@ std::string listing_of(Word word, std::uint32_t address, int architecture) {
   if (o.destination_words != 0)
     operand(register_text(o.destination, o.destination_uniform));
   if (o.opcode == Opcode::texture) {
-    operand(register_text(o.image.second_destination, false));
+    operand(register_text(o.second_destination, false));
     operand(fmt::format("{:#x}", o.image.channels));
   }
   for (const std::uint8_t predicate : o.predicate_out)

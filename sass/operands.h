@@ -193,10 +193,9 @@ struct ImageInputs {
   TextureKind kind = TextureKind::sample;
   ImageShape shape = ImageShape::plane;
   Boundary boundary = Boundary::trap;
-  std::uint8_t coordinates = 0;                    ///< a layer is one
-  std::uint8_t component = 0;                      ///< that is gathered
-  std::uint8_t channels = 0;                       ///< a bit for each that is returned
-  std::uint8_t second_destination = zero_register; ///< of the third channel and the fourth
+  std::uint8_t coordinates = 0; ///< a layer is one
+  std::uint8_t component = 0;   ///< that is gathered
+  std::uint8_t channels = 0;    ///< a bit for each that is returned
 };
 
 /// Floats of 8 bits and fewer, as the type fields of products number them: exponents and fractions.
@@ -221,6 +220,7 @@ struct Operands {
   std::uint8_t destination = zero_register;
   std::uint8_t destination_words = 0; ///< 0: no result in a register
   bool destination_uniform = false;
+  std::uint8_t second_destination = zero_register; ///< of a texture's third channel and fourth; of LDG.256
   std::uint8_t predicate_out[2] = {true_predicate, true_predicate};
   bool predicate_out_uniform = false;
   Source a, b, c;
@@ -247,7 +247,8 @@ struct Operands {
   std::uint8_t shift = 0;       ///< of LEA; of the register of a shared address
   std::uint8_t type = 0;        ///< by opcode: of SHF, of conversions and of loads the bytes' logarithm
   std::uint8_t source_type = 0; ///< of conversions
-  std::uint8_t function = 0;    ///< by opcode: of MUFU, VOTE, SHFL, PRMT, REDUX, BAR, HMMA, HGMMA
+  std::uint8_t function =
+      0; ///< by opcode: of MUFU, VOTE, SHFL, PRMT, REDUX, BAR, HMMA, HGMMA; the words of LDG.256
   std::uint8_t selector = 0; ///< by opcode: the byte or half of a source, the special register, the barrier
 
   // Addresses: register a, uniform register base, offset.

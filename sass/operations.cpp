@@ -100,6 +100,8 @@ constexpr Operation table[] = {
     {0x109, 0, "POPC", special_function, regular, D | B},
     {0x102, 0, "FCHK", special_function, regular, A | B | W81},
     // memory
+    {0x17e, form(4), "LDG.256", load_global, wide_memory},
+    {0x17f, form(4), "STG.256", store_global, wide_memory},
     {0x180, 0, "LD", load_generic, memory},
     {0x181, 0, "LDG", load_global, memory},
     {0x183, 0, "LDL", load_local, memory},

@@ -18,6 +18,7 @@ enum class Shape : std::uint8_t {
   texture,
   surface,
   matrix, ///< tensor cores: widths by the matrices' shape
+  wide_memory, ///< of 32 bytes, in two groups of registers
   warp_group_matrix,
   convert, ///< widths by the types
   between_lanes,

@@ -36,9 +36,9 @@ class MachineOnly(NvccCase):
                 self.assertLessEqual({"multiply": {"c[row * 8 + pair]"}, "fixed": {"out[blockIdx.x]"}, "chosen": {"out[blockIdx.x]"}}[
                     kernel["name"].split("(")[0]], expressions)
 
-    def test_products_of_tensor_cores(self):
-        """Of warp groups, with sparse matrices, and of small floats: each line of a program is a product that it checks."""
-        for source in sorted((KERNELS / "products").glob("*.cu")):
+    def test_instructions_by_their_results(self):
+        """Products of tensor cores, accesses of 32 bytes: each line of a program is one that it checks."""
+        for source in sorted((KERNELS / "instructions").glob("*.cu")):
             with self.subTest(source.name):
                 program = self.folder / source.stem
                 flags = re.search("^// flags: (.*)$", source.read_text(), re.MULTILINE)[1].split()
