@@ -38,6 +38,10 @@ void copy_in_bulk(Warp& warp, const Operation& o, Mask) {
   const u32 *a = warp.row(o.a), *b = warp.row(o.b), c = warp.row(o.c)[0];
   const u32 bytes = 16 * (c & 0xffff);
   const bool is_to_global = o.operands->function == 0, is_from_global = o.operands->function == 1;
+  if (const u64 global = pair_at(is_to_global ? b : a); (is_to_global || is_from_global) && global % 16 != 0)
+    return warp.stop(Outcome::Kind::fault,
+                     fmt::format("misaligned bulk copy at {:#x}: addresses are multiples of 16", global),
+                     global);
   Memory& memory = *warp.block->launch->memory;
   // A is the source, B the destination; beside an address in shared memory is that of the barrier.
   const auto copy = [&](u32 to) {
@@ -312,6 +316,12 @@ void copy_tensor(Warp& warp, const Operation& o, Mask) {
   Coordinates first{};
   for (u32 i = 0; i < map.rank; ++i)
     first[i] = static_cast<std::int32_t>(b[(i + (is_load ? 2 : 1)) * lane_count]);
+  if (b[0] % 128 != 0)
+    return warp.stop(Outcome::Kind::fault,
+                     fmt::format("misaligned copy of a tensor at {:#x} of shared memory: addresses are "
+                                 "multiples of 128",
+                                 b[0] & offset_mask),
+                     b[0]);
   const u32 c = x.c.kind == sass::Source::Kind::none ? 0 : warp.row(o.c)[0];
   const Box box(map, x.extended, first, c & 0xffff);
   const u32 size = bytes_of(map.type);
@@ -349,7 +359,7 @@ void copy_tensor(Warp& warp, const Operation& o, Mask) {
     return;
   }
   const u32 barrier = b[lane_count];
-  for_each_target(b[0], x.wraps, x.extended ? c >> 16 : c & 0xffff, [&](u32 to) {
+  for_each_target(b[0], x.wraps, c >> 16, [&](u32 to) {
     const u32 bytes = copy(to);
     if (!warp.is_stopped)
       complete_bytes(warp, o, x.wraps ? (to & ~offset_mask) | (barrier & offset_mask) : barrier, bytes);

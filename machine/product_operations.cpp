@@ -258,7 +258,8 @@ public:
   /// Returns an element of `bytes` bytes: of a row of A or a column of B, at a place in the depth. An address
   /// outside of shared memory is noted.
   u32 element(u32 row, u32 k, u32 bytes) {
-    const u32 address = is_transposed_ ? transposed(row * bytes, k) : straight(row, k * bytes);
+    const u32 in_block = is_transposed_ ? transposed(row * bytes, k) : straight(row, k * bytes);
+    const u32 address = (in_block & 0x3ffff) | warp_.block->rank << 24; // in the window of the cluster
     u32 value = 0;
     if (const std::byte* at = shared_bytes_at(warp_, address, bytes))
       std::memcpy(&value, at, bytes);

@@ -74,27 +74,29 @@ std::string print_clocks_text(const ClockPlans& plans, const TextOptions& option
             width) +
         "\n";
   }
-  text += cut("  together: " + against(plans.cheapest, plans.fastest) +
-                  "; each kernel by itself (F-DVFS): " + against(plans.slot_by_slot, plans.fastest),
-              width) +
-          "\n";
+  const auto add_paragraph = [&](const std::string& words) {
+    const char* indent = "  ";
+    for (const std::string& line : wrapped(words, width - 4)) {
+      text += indent + line + "\n";
+      indent = "    ";
+    }
+  };
+  add_paragraph("together: " + against(plans.cheapest, plans.fastest));
+  add_paragraph("each kernel by itself (F-DVFS): " + against(plans.slot_by_slot, plans.fastest));
   if (plans.windows) {
     const clocks::WindowRun& run = *plans.windows;
-    text += cut(fmt::format(
-                    "  while it runs, by its last launches (P-DVFS): {:+.1f} % time, {:+.1f} % energy; its "
+    add_paragraph(
+        fmt::format("while it runs, by its last launches (P-DVFS): {:+.1f} % time, {:+.1f} % energy; its "
                     "times are {:.0f} % off",
                     100 * (run.seconds / plans.fastest.seconds - 1),
-                    100 * (run.joules / plans.fastest.joules - 1), 100 * run.error),
-                width) +
-            "\n";
+                    100 * (run.joules / plans.fastest.joules - 1), 100 * run.error));
   }
   std::string front = "energy over time:";
   for (const auto& one : plans.front)
     front += fmt::format(" {:g}\u00a0%:\u00a0{:+.1f}\u00a0%{}", 100 * one.slow_down,
                          100 * (one.plan.joules / plans.fastest.joules - 1),
                          &one == &plans.front.back() ? "" : ",");
-  for (const std::string& line : wrapped(front, width - 4))
-    text += (line.starts_with("energy") ? "  " : "    ") + line + "\n";
+  add_paragraph(front);
   text += "  A plan of the model: no board was measured with it. Switching a clock takes time, too.\n";
   return text;
 }

@@ -1263,6 +1263,8 @@ private:
     name(fmt::format(".{}{}.{}{}", o_.is_signed ? 'S' : 'U', o_.type, o_.source_type ? 'S' : 'U', o_.type));
     o_.saturates = flag(82, ".SAT");
     sparsity(72);
+    if (o_.product.is_sparse && o_.type == 4)
+      refuse("a sparse product of 4-bit integers, which come in pairs");
     ignore(74, 1);
     matrix_sources(matrix_words(m[shape] * 8u, 32),
                    matrix_words(unsigned{m[shape]} * k[shape] / (o_.product.is_sparse ? 2 : 1), o_.type),
@@ -1980,8 +1982,8 @@ private:
     bulk_operands();
   }
   /// UTMALDG, UTMASTG, UTMAREDG: a box of a tensor, whose map A is the address of. From B on are the address
-  /// in shared memory, for a load that of the barrier, and the coordinates. C has the blocks of a multicast;
-  /// with offsets of im2col in its lower half, in its upper one.
+  /// in shared memory, for a load that of the barrier, and the coordinates. C has the blocks of a multicast
+  /// in its upper half, and offsets of im2col in its lower one.
   void tensor_copy(std::uint32_t code) {
     begin(code == 0x1b4   ? Opcode::utmaldg
           : code == 0x1b5 ? Opcode::utmastg

@@ -17,7 +17,7 @@ enum class Shape : std::uint8_t {
   memory,          ///< loads, stores, atomics: an address, data, a descriptor
   texture,
   surface,
-  matrix, ///< tensor cores: widths by the matrices' shape
+  matrix,      ///< tensor cores: widths by the matrices' shape
   wide_memory, ///< of 32 bytes, in two groups of registers
   warp_group_matrix,
   convert, ///< widths by the types

@@ -91,7 +91,7 @@ class Worse(unittest.TestCase):
 class Files(unittest.TestCase):
     def test_the_table_of_the_project_can_be_read(self):
         rows = table.read_rows()
-        self.assertGreaterEqual(len({(row.program, row.kernels) for row in rows if row.tested and row.use != "by hand"}), 20)
+        self.assertGreaterEqual(len({(row.program, row.kernels) for row in rows if row.tested and row.use != "by hand"}), 18)
         for row in rows:
             self.assertTrue((run_rows.KERNELS / f"{row.program}.cu").exists(), row.key)
             self.assertTrue(row.measured and row.source, row.key)

@@ -37,6 +37,10 @@ class Modern(unittest.TestCase):
         done = self.run_program("cusparse.cu", "-lcusparse", "-lnccl")
         self.assertEqual(done.stdout, "all right\n")
 
+    def test_virtual_memory(self):
+        done = self.run_program("virtual_memory.cu", "-lcuda")
+        self.assertEqual(done.stdout, "all right\n")
+
     def test_cufft(self):
         done = self.run_program("cufft.cu", "-lcufft")
         self.assertEqual(done.stdout, "all right\n")

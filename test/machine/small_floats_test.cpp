@@ -1,5 +1,4 @@
 #include "machine/small_floats.h"
-
 #include "test/catch.h"
 
 #include <cmath>

@@ -5,6 +5,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,6 +22,16 @@ namespace {
 
 CUctx_st primary;
 thread_local std::vector<CUcontext> contexts; ///< a stack; the last one is current
+std::mutex mutex;
+/// Those that the program has made, and which of them it has not destroyed: another thread may still have one
+/// on its stack.
+std::map<CUcontext, std::unique_ptr<CUctx_st>> made;
+std::set<CUcontext> live;
+
+bool is_live(CUcontext context) {
+  const std::scoped_lock lock(mutex);
+  return context == &primary || live.contains(context);
+}
 
 CUresult with_device(CUdevice device, const void* to) {
   return device != 0 ? CUDA_ERROR_INVALID_DEVICE : to ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
@@ -114,20 +128,27 @@ CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned* flags, int* activ
 CUresult cuCtxCreate(CUcontext* context, CUctxCreateParams*, unsigned flags, CUdevice device) {
   if (const CUresult wrong = with_device(device, context); wrong != CUDA_SUCCESS)
     return wrong;
-  contexts.push_back(*context = new CUctx_st{flags});
+  auto fresh = std::make_unique<CUctx_st>(CUctx_st{flags});
+  contexts.push_back(*context = fresh.get());
+  const std::scoped_lock lock(mutex);
+  live.insert(*context);
+  made.emplace(*context, std::move(fresh));
   return CUDA_SUCCESS;
 }
 CUresult cuCtxCreate_v2(CUcontext* context, unsigned flags, CUdevice device) {
   return cuCtxCreate(context, nullptr, flags, device);
 }
 CUresult cuCtxDestroy(CUcontext context) {
-  if (!context || context == &primary)
+  if (context == &primary || !is_live(context))
     return CUDA_ERROR_INVALID_CONTEXT;
   std::erase(contexts, context);
-  delete context;
+  const std::scoped_lock lock(mutex);
+  live.erase(context);
   return CUDA_SUCCESS;
 }
 CUresult cuCtxSetCurrent(CUcontext context) {
+  if (context && !is_live(context))
+    return CUDA_ERROR_INVALID_CONTEXT;
   if (!contexts.empty())
     contexts.pop_back();
   if (context)
@@ -142,7 +163,7 @@ CUresult cuCtxGetCurrent(CUcontext* context) {
   return CUDA_SUCCESS;
 }
 CUresult cuCtxPushCurrent(CUcontext context) {
-  if (!context)
+  if (!is_live(context))
     return CUDA_ERROR_INVALID_CONTEXT;
   contexts.push_back(context);
   return CUDA_SUCCESS;

@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <string>
+#include <utility>
 
 using namespace warplens::cpu;
 
@@ -65,12 +66,25 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, 
 CUresult cuGetErrorName(CUresult error, const char** name) {
   if (!name)
     return CUDA_ERROR_INVALID_VALUE;
-  // The runtime's names, with the driver's words in front: cudaErrorInvalidValue is CUDA_ERROR_INVALID_VALUE.
+  static constexpr std::pair<CUresult, const char*> of_driver[] = {
+      {CUDA_SUCCESS, "CUDA_SUCCESS"},
+      {CUDA_ERROR_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY"},
+      {CUDA_ERROR_NOT_INITIALIZED, "CUDA_ERROR_NOT_INITIALIZED"},
+      {CUDA_ERROR_INVALID_IMAGE, "CUDA_ERROR_INVALID_IMAGE"},
+      {CUDA_ERROR_INVALID_CONTEXT, "CUDA_ERROR_INVALID_CONTEXT"},
+      {CUDA_ERROR_NO_BINARY_FOR_GPU, "CUDA_ERROR_NO_BINARY_FOR_GPU"},
+      {CUDA_ERROR_INVALID_HANDLE, "CUDA_ERROR_INVALID_HANDLE"},
+      {CUDA_ERROR_NOT_FOUND, "CUDA_ERROR_NOT_FOUND"}};
+  for (const auto& [of, its_name] : of_driver)
+    if (of == error) {
+      *name = its_name;
+      return CUDA_SUCCESS;
+    }
+  // The others have the runtime's names, with the driver's words in front: cudaErrorInvalidValue is
+  // CUDA_ERROR_INVALID_VALUE.
   static thread_local std::string text;
   const std::string runtime = cudaGetErrorName(static_cast<cudaError_t>(error));
-  if (error == CUDA_SUCCESS)
-    text = "CUDA_SUCCESS";
-  else if (runtime.starts_with("cudaError")) {
+  if (runtime.starts_with("cudaError")) {
     text = "CUDA_ERROR";
     for (const char letter : runtime.substr(9))
       text += letter >= 'A' && letter <= 'Z'

@@ -29,6 +29,8 @@ CUresult copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind
 CUresult fill(CUdeviceptr to, std::size_t pitch, unsigned value, unsigned element, std::size_t width,
               std::size_t height, CUstream stream) {
   return driver_entry([&] {
+    if (to % element != 0)
+      return CUDA_ERROR_INVALID_VALUE;
     cudaMemsetParams box{};
     box.dst = pointer(to);
     box.pitch = pitch;
@@ -93,7 +95,7 @@ CUresult cuMemAllocAsync(CUdeviceptr* address, std::size_t bytes, CUstream strea
   return allocate(address, [&](void** made) { return cudaMallocAsync(made, bytes, stream); });
 }
 CUresult cuMemFree(CUdeviceptr address) {
-  return result_of(cudaFree(pointer(address)));
+  return address == 0 ? CUDA_ERROR_INVALID_VALUE : result_of(cudaFree(pointer(address)));
 }
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
   return result_of(cudaFreeAsync(pointer(address), stream));

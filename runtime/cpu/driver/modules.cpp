@@ -190,8 +190,12 @@ template <class Then>
 CUresult with_arguments(CUfunction function, void** arguments, void** extra, Then then) {
   if (!find_kernel(function))
     return CUDA_ERROR_INVALID_HANDLE;
-  if (!extra)
+  if (!extra) {
+    const cpu::Kernel* const kernel = find_kernel(function);
+    if (!arguments && kernel->record && kernel->record->parameter_count != 0)
+      return CUDA_ERROR_INVALID_VALUE;
     return result_of(then(arguments));
+  }
   if (arguments)
     return CUDA_ERROR_INVALID_VALUE;
   std::vector<void*> unpacked;

@@ -8,7 +8,19 @@
 namespace warplens::cpu {
 
 inline CUresult result_of(cudaError_t error) {
-  return static_cast<CUresult>(error);
+  switch (error) { // those that the driver API does not have
+  case cudaErrorInvalidConfiguration:
+  case cudaErrorInvalidPitchValue:
+  case cudaErrorInvalidDevicePointer:
+  case cudaErrorInvalidHostPointer:
+  case cudaErrorInvalidTexture:
+  case cudaErrorInvalidChannelDescriptor:
+  case cudaErrorInvalidMemcpyDirection:
+  case cudaErrorMissingConfiguration: return CUDA_ERROR_INVALID_VALUE;
+  case cudaErrorInvalidSymbol: return CUDA_ERROR_NOT_FOUND;
+  case cudaErrorInvalidDeviceFunction: return CUDA_ERROR_INVALID_HANDLE;
+  default: return static_cast<CUresult>(error);
+  }
 }
 
 /// Runs the body of an entry point, which returns a CUresult, unless the context has failed; lets no

@@ -68,14 +68,15 @@ CUresult begin(TensorMap& map, const Common& common, const char* function) {
   return CUDA_SUCCESS;
 }
 
+/// Returns the widest row that a swizzle takes.
+std::uint64_t swizzle_bytes(TensorMap::Swizzle swizzle) {
+  using enum TensorMap::Swizzle;
+  return swizzle == none ? ~std::uint64_t{0} : swizzle == bytes_32 ? 32 : swizzle == bytes_64 ? 64 : 128;
+}
+
 /// Returns whether rows of this many bytes lie in shared memory as the swizzle requires.
 bool fits(const TensorMap& map, std::uint64_t row_bytes) {
-  using enum TensorMap::Swizzle;
-  const std::uint64_t most = map.swizzle == none       ? ~std::uint64_t{0}
-                             : map.swizzle == bytes_32 ? 32
-                             : map.swizzle == bytes_64 ? 64
-                                                       : 128;
-  return row_bytes % 16 == 0 && row_bytes <= most;
+  return row_bytes % 16 == 0 && row_bytes <= swizzle_bytes(map.swizzle);
 }
 
 void write(CUtensorMap* to, const TensorMap& map) {
@@ -105,8 +106,13 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap* to, CUtensorMapDataType type, cuuin
       return CUDA_ERROR_INVALID_VALUE;
     map.box[i] = static_cast<std::uint16_t>(box[i]);
   }
-  if (!fits(map, std::uint64_t{box[0]} * bytes_of(map.type)))
+  const std::uint64_t row_bytes = std::uint64_t{box[0]} * bytes_of(map.type);
+  if (!fits(map, row_bytes))
     return CUDA_ERROR_INVALID_VALUE;
+  if (map.swizzle != TensorMap::Swizzle::none && row_bytes < swizzle_bytes(map.swizzle)) {
+    say_refused("cuTensorMapEncodeTiled", "where rows lie that are narrower than the swizzle is not known");
+    return CUDA_ERROR_NOT_SUPPORTED;
+  }
   write(to, map);
   return CUDA_SUCCESS;
 }

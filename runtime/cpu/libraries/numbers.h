@@ -109,6 +109,14 @@ template <class T> T conjugate(T value) {
     return value;
 }
 
+/// Returns the number without its imaginary part.
+template <class T> T real_part(T value) {
+  if constexpr (is_complex<T>)
+    return T(value.real());
+  else
+    return value;
+}
+
 template <class T> struct Tag {
   using type = T;
 };

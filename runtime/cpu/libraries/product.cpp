@@ -48,8 +48,8 @@ void multiply_tile(const std::complex<double>* a, const std::complex<double>* b,
   add_tile(a, b, k, tile);
 }
 
-/// The panels of `width` rows of a matrix with this many rows; within a panel column by column. Rows beyond the
-/// last are zero.
+/// The panels of `width` rows of a matrix with this many rows; within a panel column by column. Rows beyond
+/// the last are zero.
 template <class T>
 std::vector<T> pack(const Operand& matrix, std::int64_t rows, std::int64_t columns, std::int64_t row_stride,
                     std::int64_t column_stride, std::int64_t width) {

@@ -203,6 +203,22 @@ static void lt() {
     }
 }
 
+/// With alpha = 0 the factors do not matter; what is Hermitian has a real diagonal; a triangle may be refused.
+static void edges(cublasHandle_t handle) {
+  const float zero = 0, one = 1, two = 2;
+  float* nans = device(std::vector<float>(4, NAN));
+  float* c = device(std::vector<float>{1, 2, 3, 4});
+  EXPECT(cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, 2, 2, 2, &zero, nans, 2, nullptr, 2, &two, c, 2) == CUBLAS_STATUS_SUCCESS);
+  EXPECT(cublasSaxpy(handle, 4, &zero, nans, 1, c, 1) == CUBLAS_STATUS_SUCCESS);
+  EXPECT(host(c, 4) == (std::vector<float>{2, 4, 6, 8}));
+  cuComplex* a = device(std::vector<cuComplex>{{3, 7}});
+  cuComplex* x = device(std::vector<cuComplex>{{1, 2}});
+  EXPECT(cublasCher(handle, CUBLAS_FILL_MODE_UPPER, 1, &one, x, 1, a, 1) == CUBLAS_STATUS_SUCCESS);
+  EXPECT(host(a, 1)[0].x == 8 && host(a, 1)[0].y == 0);
+  EXPECT(cublasCherk(handle, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, 1, 1, &one, x, 1, &one, a, 1) == CUBLAS_STATUS_SUCCESS);
+  EXPECT(host(a, 1)[0].x == 13 && host(a, 1)[0].y == 0);
+}
+
 int main() {
   cublasHandle_t handle;
   EXPECT(cublasCreate(&handle) == CUBLAS_STATUS_SUCCESS);
@@ -211,6 +227,7 @@ int main() {
   vectors(handle);
   matrices(handle);
   captured(handle);
+  edges(handle);
   lt();
   EXPECT(cublasDestroy(handle) == CUBLAS_STATUS_SUCCESS);
   if (!wrong)

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <complex>
 #include <cstdio>
-#include <cufft.h>
+#include <cufftXt.h>
 #include <vector>
 
 using Complex = std::complex<double>;
@@ -124,7 +124,22 @@ void strides_in_a_graph() {
   hold("columns", error < 1e-5 ? 0 : error);
 }
 
+/// cufftXtExec's direction does not count for real values.
+void any_direction() {
+  cufftHandle plan;
+  cufftPlan1d(&plan, 4, CUFFT_Z2D, 1);
+  double* values;
+  cudaMallocManaged(&values, 3 * sizeof(cufftDoubleComplex));
+  auto* spectrum = reinterpret_cast<cufftDoubleComplex*>(values);
+  spectrum[0] = {10, 0}, spectrum[1] = {-2, 2}, spectrum[2] = {-2, 0};
+  hold("cufftXtExec", cufftXtExec(plan, spectrum, values, CUFFT_FORWARD) == CUFFT_SUCCESS ? 0 : 1);
+  cudaDeviceSynchronize();
+  for (int i = 0; i < 4; ++i)
+    hold("real values of a spectrum", std::fabs(values[i] / 4 - (i + 1)));
+}
+
 int main() {
+  any_direction();
   lengths();
   two_dimensions();
   strides_in_a_graph();

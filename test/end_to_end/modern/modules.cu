@@ -100,6 +100,11 @@ int main() {
          found == cudaDriverEntryPointSymbolNotFound);
   const char* text = nullptr;
   EXPECT(cuGetErrorName(CUDA_ERROR_INVALID_VALUE, &text) == CUDA_SUCCESS && std::string(text) == "CUDA_ERROR_INVALID_VALUE");
+  EXPECT(cuGetErrorName(CUDA_ERROR_OUT_OF_MEMORY, &text) == CUDA_SUCCESS && std::string(text) == "CUDA_ERROR_OUT_OF_MEMORY");
+  CUcontext own;
+  EXPECT(cuCtxCreate(&own, nullptr, 0, 0) == CUDA_SUCCESS && cuCtxDestroy(own) == CUDA_SUCCESS && cuCtxDestroy(own) == CUDA_ERROR_INVALID_CONTEXT &&
+         cuCtxSetCurrent(own) == CUDA_ERROR_INVALID_CONTEXT);
+  EXPECT(cuMemFree(0) == CUDA_ERROR_INVALID_VALUE);
   if (!wrong)
     std::puts("all right");
   return wrong;

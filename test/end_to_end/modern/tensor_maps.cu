@@ -90,6 +90,34 @@ __global__ void add(const __grid_constant__ CUtensorMap map, int x, int y) {
   }
 }
 
+/// The first block of a cluster of two loads for the blocks of the mask. Of each block: the first number and the
+/// last of its tile, and whether its barrier has passed.
+__global__ void __cluster_dims__(2) load_for_several(const __grid_constant__ CUtensorMap map, uint16_t blocks, unsigned* out) {
+  __shared__ alignas(1024) unsigned tile[32];
+  __shared__ alignas(8) uint64_t bar;
+  const unsigned barrier = shared_address(&bar);
+  if (threadIdx.x < 32)
+    tile[threadIdx.x] = 7;
+  if (threadIdx.x == 0) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barrier) : "memory");
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], 128;" ::"r"(barrier) : "memory");
+  }
+  asm volatile("barrier.cluster.arrive; barrier.cluster.wait;" ::: "memory");
+  if (threadIdx.x == 0 && blockIdx.x % 2 == 0)
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%2, %3}], [%4], "
+                 "%5;" ::"r"(shared_address(tile)),
+                 "l"(&map), "r"(8), "r"(4), "r"(barrier), "h"(blocks)
+                 : "memory");
+  asm volatile("barrier.cluster.arrive; barrier.cluster.wait;" ::: "memory");
+  unsigned passed;
+  asm volatile("{.reg .pred p;\n\tmbarrier.test_wait.parity.shared::cta.b64 p, [%1], 0;\n\tselp.u32 %0, 1, 0, p;}" : "=r"(passed) : "r"(barrier));
+  if (threadIdx.x == 0) {
+    out[3 * blockIdx.x] = tile[0];
+    out[3 * blockIdx.x + 1] = tile[31];
+    out[3 * blockIdx.x + 2] = passed;
+  }
+}
+
 template <class T> T* device(const std::vector<T>& values) {
   T* data;
   cudaMalloc(&data, values.size() * sizeof(T));
@@ -125,6 +153,18 @@ int main() {
   load<1><<<1, 32>>>(map, 2044, 0, 0, 32, out);
   auto got = host(out, 8);
   EXPECT(got[0] == 2045 && got[3] == 2048 && got[4] == 0);
+
+  EXPECT(encode(&map, data, {64, 32}, {8, 4}) == CUDA_SUCCESS);
+  for (unsigned blocks = 1; blocks < 4; ++blocks) {
+    load_for_several<<<2, 32>>>(map, uint16_t(blocks), out);
+    got = host(out, 6);
+    for (unsigned block = 0; block < 2; ++block) {
+      const bool is_target = blocks >> block & 1;
+      EXPECT(got[3 * block] == (is_target ? 4 * 64 + 8 + 1 : 7) && got[3 * block + 1] == (is_target ? 7 * 64 + 15 + 1 : 7) &&
+             got[3 * block + 2] == is_target);
+    }
+  }
+  EXPECT(encode(&map, data, {64, 32}, {8, 16}, CU_TENSOR_MAP_SWIZZLE_128B) == CUDA_ERROR_NOT_SUPPORTED); // narrower than the swizzle
 
   // Rows of 128 bytes: chunk c of row r lies at c ^ (r % 8).
   EXPECT(encode(&map, data, {64, 32}, {32, 16}, CU_TENSOR_MAP_SWIZZLE_128B) == CUDA_SUCCESS);

@@ -104,8 +104,10 @@ cublasStatus_t syr(const char* function, cublasHandle_t handle, Stored stored, c
         for (std::int64_t i = fill == CUBLAS_FILL_MODE_UPPER ? 0 : j;
              i < (fill == CUBLAS_FILL_MODE_UPPER ? j + 1 : n); ++i) {
           const T other = from[j * x_step];
-          a[i + j * leading] +=
-              alpha() * from[i * x_step] * (stored == Stored::hermitian ? conjugate(other) : other);
+          T& place = a[i + j * leading];
+          place += alpha() * from[i * x_step] * (stored == Stored::hermitian ? conjugate(other) : other);
+          if (stored == Stored::hermitian && i == j)
+            place = real_part(place);
         }
     });
   });

@@ -46,9 +46,12 @@ Operand operand(const void* data, cudaDataType type, std::int64_t leading, cubla
 /// C = alpha · op(A) · op(B) + beta · C. S is the type of the scalars.
 template <class T, class S>
 void multiply(const Shape& shape, S alpha, const void* a, const void* b, S beta, void* c) {
-  const std::vector<T> sums =
-      product<T>(shape.m, shape.n, shape.k, operand(a, shape.a_type, shape.a_leading, shape.a_operation),
-                 operand(b, shape.b_type, shape.b_leading, shape.b_operation));
+  // With alpha = 0, A and B may be no numbers, or not be there.
+  const std::vector<T> sums = alpha == S(0)
+                                  ? std::vector<T>(std::size_t(shape.m * shape.n))
+                                  : product<T>(shape.m, shape.n, shape.k,
+                                               operand(a, shape.a_type, shape.a_leading, shape.a_operation),
+                                               operand(b, shape.b_type, shape.b_leading, shape.b_operation));
   with_type(shape.c_type, [&]<class C>(Tag<C>) {
     for (std::int64_t j = 0; j < shape.n; ++j)
       for (std::int64_t i = 0; i < shape.m; ++i) {

@@ -34,7 +34,7 @@ void solve(cublasSideMode_t side, cublasFillMode_t fill, cublasOperation_t opera
     is_lower = !is_lower;
   }
   for (T& value : right.values)
-    value *= alpha;
+    value = alpha == T(0) ? T(0) : value * alpha;
   solve(triangle, is_lower, right);
   for (std::int64_t j = 0; j < n; ++j)
     for (std::int64_t i = 0; i < m; ++i)
@@ -146,7 +146,10 @@ cublasStatus_t syrk(const char* function, cublasHandle_t handle, Stored stored, 
           T sum = factor * forwards(i, j);
           if (is_both)
             sum += other_factor * backwards(i, j);
-          add_scaled(T(1), sum, T(beta()), c[i + j * c_leading]);
+          T& place = c[i + j * c_leading];
+          add_scaled(T(1), sum, T(beta()), place);
+          if (is_hermitian && i == j)
+            place = real_part(place);
         }
     });
   });

@@ -32,7 +32,7 @@ cublasStatus_t axpy(const char* function, cublasHandle_t handle, std::int64_t n,
       const T factor = alpha();
       const Vector<const T> from(x, n, x_step);
       const Vector<T> to(y, n, y_step);
-      for (std::int64_t i = 0; i < n; ++i)
+      for (std::int64_t i = 0; factor != T(0) && i < n; ++i)
         to[i] += factor * from[i];
     });
   });

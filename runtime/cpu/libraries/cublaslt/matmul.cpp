@@ -54,6 +54,10 @@ const char* refusal(const Matmul& call) {
     return "alpha and beta are scalars";
   if (how.a_scale_mode || how.b_scale_mode || how.c_scale_mode || how.d_scale_mode || how.emulation)
     return "the scale of a matrix is one scalar";
+  if (how.aux_scale || how.aux_amax)
+    return "it neither scales nor measures an auxiliary output";
+  if (how.fill != CUBLAS_FILL_MODE_FULL || how.c_operation != CUBLAS_OP_N)
+    return "results are whole, and C is as it is stored";
   switch (how.epilogue) {
   case CUBLASLT_EPILOGUE_DEFAULT:
   case CUBLASLT_EPILOGUE_RELU:
@@ -98,6 +102,8 @@ template <class T, class S> void multiply(const Matmul& call, S alpha, S beta) {
   for (const void* scale : {how.a_scale, how.b_scale})
     if (scale)
       alpha *= S(*static_cast<const float*>(scale));
+  if (how.c_scale)
+    beta *= S(*static_cast<const float*>(how.c_scale));
   double largest = 0;
   for (std::int64_t batch = 0; batch < call.d.batch_count; ++batch) {
     const std::vector<T> sums = product<T>(m, n, k, operand(call.a, call.a_data, how.a_operation, batch),

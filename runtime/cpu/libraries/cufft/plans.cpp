@@ -197,6 +197,9 @@ cufftResult execute(cufftHandle handle, std::initializer_list<cufftType> types, 
   const auto plan = plan_of(handle);
   if (!plan || !plan->is_made || std::ranges::find(types, plan->type) == types.end())
     return CUFFT_INVALID_PLAN;
+  // Where one side is real, the type says the direction.
+  if (reads_real(plan->type) || writes_real(plan->type))
+    direction = writes_real(plan->type) ? CUFFT_INVERSE : CUFFT_FORWARD;
   if (!from || !to || (direction != CUFFT_FORWARD && direction != CUFFT_INVERSE))
     return CUFFT_INVALID_VALUE;
   const bool is_double = plan->type == CUFFT_Z2Z || plan->type == CUFFT_D2Z || plan->type == CUFFT_Z2D;

@@ -14,7 +14,7 @@
 
 struct curandGenerator_st {
   bool is_on_host = false;
-  std::uint64_t seed = 0, offset = 0; ///< the next number of 32 bits
+  std::uint64_t seed = 0, offset = 0, position = 0; ///< the next number of 32 bits is that behind both
   cudaStream_t stream = nullptr;
 };
 
@@ -77,8 +77,8 @@ curandStatus_t generate(curandGenerator_t generator, const char* function, const
     return CURAND_STATUS_NOT_INITIALIZED;
   if (!out && count != 0)
     return CURAND_STATUS_OUT_OF_RANGE;
-  const Philox numbers(generator->seed, generator->offset);
-  generator->offset += count * words;
+  const Philox numbers(generator->seed, generator->offset + generator->position);
+  generator->position += count * words;
   const auto write = [numbers, work] {
     Philox from_here = numbers; // a graph's node writes the same numbers each time
     work(from_here);
@@ -149,13 +149,14 @@ curandStatus_t curandSetPseudoRandomGeneratorSeed(curandGenerator_t generator, u
   if (!generator)
     return CURAND_STATUS_NOT_INITIALIZED;
   generator->seed = seed;
-  generator->offset = 0;
+  generator->position = 0; // the sequence begins anew
   return CURAND_STATUS_SUCCESS;
 }
 curandStatus_t curandSetGeneratorOffset(curandGenerator_t generator, unsigned long long offset) {
   if (!generator)
     return CURAND_STATUS_NOT_INITIALIZED;
   generator->offset = offset;
+  generator->position = 0;
   return CURAND_STATUS_SUCCESS;
 }
 curandStatus_t curandSetGeneratorOrdering(curandGenerator_t generator, curandOrdering_t) {

@@ -17,9 +17,7 @@ template <class T> cusparseStatus_t destroy(const T* made) {
 }
 
 /// Writes each value to its place, unless that is null.
-template <class... Pairs> cusparseStatus_t write_out(const void* described, Pairs... pairs) {
-  if (!described)
-    return CUSPARSE_STATUS_INVALID_VALUE;
+template <class... Pairs> cusparseStatus_t write_out(Pairs... pairs) {
   (
       [](auto pair) {
         if (pair.to)
@@ -89,21 +87,25 @@ cusparseStatus_t cusparseSetStream(cusparseHandle_t handle, cudaStream_t stream)
   return handle ? assign(handle, &cusparseContext::stream, stream) : CUSPARSE_STATUS_NOT_INITIALIZED;
 }
 cusparseStatus_t cusparseGetStream(cusparseHandle_t handle, cudaStream_t* stream) {
-  return handle ? write_out(handle, Out{stream, handle->stream}) : CUSPARSE_STATUS_NOT_INITIALIZED;
+  return handle ? write_out(Out{stream, handle->stream}) : CUSPARSE_STATUS_NOT_INITIALIZED;
 }
 cusparseStatus_t cusparseSetPointerMode(cusparseHandle_t handle, cusparsePointerMode_t mode) {
   return handle ? assign(handle, &cusparseContext::pointer_mode, mode) : CUSPARSE_STATUS_NOT_INITIALIZED;
 }
 cusparseStatus_t cusparseGetPointerMode(cusparseHandle_t handle, cusparsePointerMode_t* mode) {
-  return handle ? write_out(handle, Out{mode, handle->pointer_mode}) : CUSPARSE_STATUS_NOT_INITIALIZED;
+  return handle ? write_out(Out{mode, handle->pointer_mode}) : CUSPARSE_STATUS_NOT_INITIALIZED;
 }
 cusparseStatus_t cusparseGetVersion(cusparseHandle_t, int* version) {
-  return write_out(version, Out{version, CUSPARSE_VERSION});
+  if (!version)
+    return CUSPARSE_STATUS_INVALID_VALUE;
+  return write_out(Out{version, CUSPARSE_VERSION});
 }
 cusparseStatus_t cusparseGetProperty(libraryPropertyType type, int* value) {
-  return write_out(value, Out{value, type == MAJOR_VERSION   ? CUSPARSE_VER_MAJOR
-                                     : type == MINOR_VERSION ? CUSPARSE_VER_MINOR
-                                                             : CUSPARSE_VER_PATCH});
+  if (!value)
+    return CUSPARSE_STATUS_INVALID_VALUE;
+  return write_out(Out{value, type == MAJOR_VERSION   ? CUSPARSE_VER_MAJOR
+                              : type == MINOR_VERSION ? CUSPARSE_VER_MINOR
+                                                      : CUSPARSE_VER_PATCH});
 }
 const char* cusparseGetErrorName(cusparseStatus_t status) {
   const StatusText* text = text_of(status);
@@ -166,17 +168,24 @@ cusparseStatus_t cusparseDestroySpMat(cusparseConstSpMatDescr_t matrix) {
 }
 cusparseStatus_t cusparseSpMatGetSize(cusparseConstSpMatDescr_t matrix, std::int64_t* rows,
                                       std::int64_t* columns, std::int64_t* nonzeros) {
-  return write_out(matrix, Out{rows, matrix->rows}, Out{columns, matrix->columns},
-                   Out{nonzeros, matrix->nonzeros});
+  if (!matrix)
+    return CUSPARSE_STATUS_INVALID_VALUE;
+  return write_out(Out{rows, matrix->rows}, Out{columns, matrix->columns}, Out{nonzeros, matrix->nonzeros});
 }
 cusparseStatus_t cusparseSpMatGetFormat(cusparseConstSpMatDescr_t matrix, cusparseFormat_t* format) {
-  return write_out(matrix, Out{format, matrix->format});
+  if (!matrix)
+    return CUSPARSE_STATUS_INVALID_VALUE;
+  return write_out(Out{format, matrix->format});
 }
 cusparseStatus_t cusparseSpMatGetIndexBase(cusparseConstSpMatDescr_t matrix, cusparseIndexBase_t* base) {
-  return write_out(matrix, Out{base, matrix->base});
+  if (!matrix)
+    return CUSPARSE_STATUS_INVALID_VALUE;
+  return write_out(Out{base, matrix->base});
 }
 cusparseStatus_t cusparseSpMatGetValues(cusparseSpMatDescr_t matrix, void** values) {
-  return write_out(matrix, Out{values, matrix->values});
+  if (!matrix)
+    return CUSPARSE_STATUS_INVALID_VALUE;
+  return write_out(Out{values, matrix->values});
 }
 cusparseStatus_t cusparseSpMatSetValues(cusparseSpMatDescr_t matrix, void* values) {
   return assign(matrix, &cusparseSpMatDescr::values, values);
@@ -201,10 +210,12 @@ cusparseStatus_t cusparseCsrGet(cusparseSpMatDescr_t matrix, std::int64_t* rows,
                                 std::int64_t* nonzeros, void** offsets, void** indices, void** values,
                                 cusparseIndexType_t* offset_type, cusparseIndexType_t* index_type,
                                 cusparseIndexBase_t* base, cudaDataType* type) {
-  return write_out(matrix, Out{rows, matrix->rows}, Out{columns, matrix->columns},
-                   Out{nonzeros, matrix->nonzeros}, Out{offsets, matrix->outer}, Out{indices, matrix->inner},
-                   Out{values, matrix->values}, Out{offset_type, matrix->outer_type},
-                   Out{index_type, matrix->inner_type}, Out{base, matrix->base}, Out{type, matrix->type});
+  if (!matrix)
+    return CUSPARSE_STATUS_INVALID_VALUE;
+  return write_out(Out{rows, matrix->rows}, Out{columns, matrix->columns}, Out{nonzeros, matrix->nonzeros},
+                   Out{offsets, matrix->outer}, Out{indices, matrix->inner}, Out{values, matrix->values},
+                   Out{offset_type, matrix->outer_type}, Out{index_type, matrix->inner_type},
+                   Out{base, matrix->base}, Out{type, matrix->type});
 }
 cusparseStatus_t cusparseSpMatSetAttribute(cusparseSpMatDescr_t matrix, cusparseSpMatAttribute_t attribute,
                                            void* data, std::size_t bytes) {
@@ -230,10 +241,14 @@ cusparseStatus_t cusparseDestroyDnVec(cusparseConstDnVecDescr_t vector) {
 }
 cusparseStatus_t cusparseDnVecGet(cusparseDnVecDescr_t vector, std::int64_t* size, void** values,
                                   cudaDataType* type) {
-  return write_out(vector, Out{size, vector->size}, Out{values, vector->values}, Out{type, vector->type});
+  if (!vector)
+    return CUSPARSE_STATUS_INVALID_VALUE;
+  return write_out(Out{size, vector->size}, Out{values, vector->values}, Out{type, vector->type});
 }
 cusparseStatus_t cusparseDnVecGetValues(cusparseDnVecDescr_t vector, void** values) {
-  return write_out(vector, Out{values, vector->values});
+  if (!vector)
+    return CUSPARSE_STATUS_INVALID_VALUE;
+  return write_out(Out{values, vector->values});
 }
 cusparseStatus_t cusparseDnVecSetValues(cusparseDnVecDescr_t vector, void* values) {
   return assign(vector, &cusparseDnVecDescr::values, values);
@@ -255,12 +270,15 @@ cusparseStatus_t cusparseDestroyDnMat(cusparseConstDnMatDescr_t matrix) {
 cusparseStatus_t cusparseDnMatGet(cusparseDnMatDescr_t matrix, std::int64_t* rows, std::int64_t* columns,
                                   std::int64_t* leading, void** values, cudaDataType* type,
                                   cusparseOrder_t* order) {
-  return write_out(matrix, Out{rows, matrix->rows}, Out{columns, matrix->columns},
-                   Out{leading, matrix->leading}, Out{values, matrix->values}, Out{type, matrix->type},
-                   Out{order, matrix->order});
+  if (!matrix)
+    return CUSPARSE_STATUS_INVALID_VALUE;
+  return write_out(Out{rows, matrix->rows}, Out{columns, matrix->columns}, Out{leading, matrix->leading},
+                   Out{values, matrix->values}, Out{type, matrix->type}, Out{order, matrix->order});
 }
 cusparseStatus_t cusparseDnMatGetValues(cusparseDnMatDescr_t matrix, void** values) {
-  return write_out(matrix, Out{values, matrix->values});
+  if (!matrix)
+    return CUSPARSE_STATUS_INVALID_VALUE;
+  return write_out(Out{values, matrix->values});
 }
 cusparseStatus_t cusparseDnMatSetValues(cusparseDnMatDescr_t matrix, void* values) {
   return assign(matrix, &cusparseDnMatDescr::values, values);

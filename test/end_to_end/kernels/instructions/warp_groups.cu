@@ -134,6 +134,21 @@ __global__ void from_registers(float* out) {
   put(out, d);
 }
 
+/// The second block of a cluster has matrices of its own: descriptors are of the block's shared memory.
+__global__ void __cluster_dims__(2) in_cluster(float* out) {
+  __shared__ alignas(1024) half a_tile[64 * 16], b_tile[64 * 16];
+  for (int i = threadIdx.x; i < 64 * 16; i += threads) {
+    a_tile[place<half>(Layout::straight, 32, i / 16, i % 16)] = __hmul(a_at<half>(i / 16, i % 16), half(float(blockIdx.x + 1)));
+    b_tile[place<half>(Layout::straight, 32, i / 16, i % 16)] = b_at<half>(i % 16, i / 16);
+  }
+  ready();
+  const std::uint64_t a = descriptor(a_tile, Layout::straight, 32), b = descriptor(b_tile, Layout::straight, 32);
+  std::uint32_t d[sums] = {};
+  MULTIPLY("k16.f32.f16.f16", "1, 1, 1, 0, 0");
+  finish();
+  put(out + blockIdx.x * rows * columns, d);
+}
+
 template <class T> float product(int i, float first = 0) {
   for (int k = 0; k < depth<T>; ++k)
     first += float(a_at<T>(i / columns, k)) * float(b_at<T>(k, i % columns));
@@ -154,5 +169,6 @@ int main() {
   check<float>("tf32", multiply<float, 128, straight, straight>, 1, threads, count, [](int i) { return product<float>(i); });
   check<float>("e4m3", multiply<__nv_fp8_e4m3, 64, straight, straight>, 1, threads, count, [](int i) { return product<__nv_fp8_e4m3>(i); });
   check<int>("bytes", of_bytes, 1, threads, count, [](int i) { return int(product<std::int8_t>(i, 100)); });
+  check<float>("in a cluster", in_cluster, 2, threads, 2 * count, [](int i) { return (i / count + 1) * product<half>(i % count); });
   check<float>("A in registers", from_registers, 1, threads, count, [](int i) { return -product<half>(i); });
 }
