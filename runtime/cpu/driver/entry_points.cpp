@@ -19,22 +19,26 @@ void* own_library() {
   return library ? library : dlopen(nullptr, RTLD_LAZY);
 }
 
-/// Returns the newest variant of the function, as cuda.h's macros name it; null if there is none.
-void* find(const std::string& name) {
+/// Returns the variant of the function that the header of a version of CUDA names, which is the newest of
+/// all but one; null if there is none.
+void* find(const std::string& name, unsigned cuda_version) {
   static void* const library = own_library();
   if (!library || !name.starts_with("cu"))
     return nullptr;
-  for (const char* version : {"_v4", "_v3", "_v2", ""})
-    if (void* const found = dlsym(library, (name + version).c_str()))
+  if (name == "cuCtxCreate" && cuda_version < 13000)
+    return dlsym(library, "cuCtxCreate_v2");
+  for (const char* variant : {"_v4", "_v3", "_v2", ""})
+    if (void* const found = dlsym(library, (name + variant).c_str()))
       return found;
   return nullptr;
 }
 
-cudaError_t get_entry_point(const char* name, void** function, cudaDriverEntryPointQueryResult* status) {
+cudaError_t get_entry_point(const char* name, void** function, unsigned cuda_version,
+                            cudaDriverEntryPointQueryResult* status) {
   return cuda_entry([&] {
     if (!name || !function)
       return cudaErrorInvalidValue;
-    *function = find(name);
+    *function = find(name, cuda_version);
     if (status)
       *status = *function ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
     return *function || status ? cudaSuccess : cudaErrorSymbolNotFound;
@@ -45,9 +49,9 @@ cudaError_t get_entry_point(const char* name, void** function, cudaDriverEntryPo
 
 extern "C" {
 
-CUresult cuGetProcAddress(const char* name, void** function, int, cuuint64_t,
+CUresult cuGetProcAddress(const char* name, void** function, int cuda_version, cuuint64_t,
                           CUdriverProcAddressQueryResult* status) {
-  const cudaError_t error = get_entry_point(name, function, nullptr);
+  const cudaError_t error = get_entry_point(name, function, unsigned(cuda_version), nullptr);
   if (status)
     *status = error == cudaSuccess ? CU_GET_PROC_ADDRESS_SUCCESS : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
   return error == cudaErrorSymbolNotFound ? CUDA_ERROR_NOT_FOUND : result_of(error);
@@ -56,11 +60,11 @@ CUresult cuGetProcAddress(const char* name, void** function, int, cuuint64_t,
 #undef cudaGetDriverEntryPoint
 cudaError_t cudaGetDriverEntryPoint(const char* name, void** function, unsigned long long,
                                     cudaDriverEntryPointQueryResult* status) {
-  return get_entry_point(name, function, status);
+  return get_entry_point(name, function, CUDA_VERSION, status);
 }
-cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned, unsigned long long,
-                                             cudaDriverEntryPointQueryResult* status) {
-  return get_entry_point(name, function, status);
+cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned cuda_version,
+                                             unsigned long long, cudaDriverEntryPointQueryResult* status) {
+  return get_entry_point(name, function, cuda_version, status);
 }
 
 CUresult cuGetErrorName(CUresult error, const char** name) {

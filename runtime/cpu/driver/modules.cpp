@@ -9,7 +9,9 @@
 #include "support/hash.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <fmt/format.h>
 #include <map>
 #include <memory>
@@ -94,11 +96,48 @@ cudaError_t add_variables(CUmod_st& module, const machine::Program& program) {
   return cudaSuccess;
 }
 
-CUresult load(CUmodule* to, const void* image) {
+/// The buffers that a program gives for what the compiler says.
+class JitLogs {
+public:
+  JitLogs(unsigned count, const CUjit_option* options, void** values)
+      : count_(options && values ? count : 0), options_(options), values_(values) {}
+
+  /// Writes a text into the buffer and its length in place of the buffer's.
+  void write(CUjit_option buffer, CUjit_option bytes, const std::string& text) const {
+    void** const place = value_of(buffer);
+    void** const size = value_of(bytes);
+    if (!size)
+      return;
+    const auto room = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(*size));
+    const std::size_t written = room == 0 ? 0 : std::min<std::size_t>(text.size() + 1, room);
+    if (place && *place && written != 0) {
+      std::memcpy(*place, text.c_str(), written - 1);
+      static_cast<char*>(*place)[written - 1] = '\0';
+    }
+    *size = reinterpret_cast<void*>(std::uintptr_t(written));
+  }
+  void write_all(const std::string& error) const {
+    write(CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, error);
+    write(CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, "");
+  }
+
+private:
+  void** value_of(CUjit_option option) const {
+    const auto found = std::find(options_, options_ + count_, option);
+    return found == options_ + count_ ? nullptr : &values_[found - options_];
+  }
+
+  unsigned count_;
+  const CUjit_option* options_;
+  void** values_;
+};
+
+CUresult load(CUmodule* to, const void* image, const JitLogs& logs = {0, nullptr, nullptr}) {
   return driver_entry([&] {
     if (!to || !image)
       return CUDA_ERROR_INVALID_VALUE;
     auto cubin = cubin_of(image);
+    logs.write_all(cubin ? "" : cubin.error().message);
     if (!cubin) {
       std::fprintf(stderr, "warplens: a module cannot be loaded: %s\n", cubin.error().message.c_str());
       return CUDA_ERROR_INVALID_PTX;
@@ -210,8 +249,9 @@ extern "C" {
 CUresult cuModuleLoadData(CUmodule* module, const void* image) {
   return load(module, image);
 }
-CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned, CUjit_option*, void**) {
-  return load(module, image);
+CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned count, CUjit_option* options,
+                            void** values) {
+  return load(module, image, {count, options, values});
 }
 CUresult cuModuleLoadFatBinary(CUmodule* module, const void* image) {
   return load(module, image);
@@ -224,6 +264,8 @@ CUresult cuModuleUnload(CUmodule module) {
     return CUDA_ERROR_INVALID_HANDLE;
   for (const auto& [name, function] : module->functions)
     forget_loaded_kernel(function);
+  for (const auto& [name, variable] : module->variables)
+    cudaFree(variable->address);
   const std::lock_guard lock(mutex);
   std::erase(modules(), module);
   return CUDA_SUCCESS;

@@ -92,6 +92,11 @@ int main() {
   run(compile(true));
   CUmodule module;
   EXPECT(cuModuleLoadData(&module, "no module at all") == CUDA_ERROR_INVALID_PTX);
+  char log[64] = "";
+  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
+  EXPECT(cuModuleLoadDataEx(&module, ".version 8.0\n.target sm_80\nnothing", 2, options, values) != CUDA_SUCCESS && log[0] &&
+         values[1] != nullptr);
   void* entry = nullptr;
   cudaDriverEntryPointQueryResult found;
   EXPECT(cudaGetDriverEntryPointByVersion("cuMemAlloc", &entry, 12000, cudaEnableDefault, &found) == cudaSuccess &&
