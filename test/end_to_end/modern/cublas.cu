@@ -1,4 +1,6 @@
 // cuBLAS and cuBLASLt against loops on the host.
+#include "expect.h"
+
 #include <cmath>
 #include <complex>
 #include <cstdio>
@@ -9,26 +11,6 @@
 #include <cuda_runtime.h>
 #include <vector>
 
-static int wrong = 0;
-#define EXPECT(condition)                                                                                                     \
-  do                                                                                                                          \
-    if (!(condition)) {                                                                                                       \
-      std::printf("line %d: %s\n", __LINE__, #condition);                                                                     \
-      wrong = 1;                                                                                                              \
-    }                                                                                                                         \
-  while (0)
-
-template <class T> T* device(const std::vector<T>& values) {
-  T* data;
-  cudaMalloc(&data, values.size() * sizeof(T));
-  cudaMemcpy(data, values.data(), values.size() * sizeof(T), cudaMemcpyDefault);
-  return data;
-}
-template <class T> std::vector<T> host(const T* data, std::size_t count) {
-  std::vector<T> values(count);
-  cudaMemcpy(values.data(), data, count * sizeof(T), cudaMemcpyDefault);
-  return values;
-}
 template <class T> std::vector<T> pattern(std::size_t count, int modulus) {
   std::vector<T> values;
   for (std::size_t i = 0; i < count; ++i)

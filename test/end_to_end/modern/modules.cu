@@ -1,19 +1,12 @@
 // The driver API: modules of PTX that NVRTC made, of cubins and fatbins; variables; launches; entry points by name.
+#include "expect.h"
+
 #include <cstdio>
 #include <cuda.h>
 #include <cuda_runtime.h>
 #include <nvrtc.h>
 #include <string>
 #include <vector>
-
-#define EXPECT(condition)                                                                                                     \
-  do                                                                                                                          \
-    if (!(condition)) {                                                                                                       \
-      std::printf("line %d: %s\n", __LINE__, #condition);                                                                     \
-      wrong = 1;                                                                                                              \
-    }                                                                                                                         \
-  while (0)
-static int wrong = 0;
 
 static const char source[] = R"(
 __constant__ int factor = 3;

@@ -1,18 +1,11 @@
 // Bulk copies of tensors: dimensions, swizzles, what lies outside, reductions, im2col.
+#include "expect.h"
+
 #include <cstdint>
 #include <cstdio>
 #include <cuda.h>
 #include <cuda_runtime.h>
 #include <vector>
-
-#define EXPECT(condition)                                                                                                     \
-  do                                                                                                                          \
-    if (!(condition)) {                                                                                                       \
-      std::printf("line %d: %s\n", __LINE__, #condition);                                                                     \
-      wrong = 1;                                                                                                              \
-    }                                                                                                                         \
-  while (0)
-static int wrong = 0;
 
 __device__ unsigned shared_address(const void* p) { return static_cast<unsigned>(__cvta_generic_to_shared(p)); }
 
@@ -116,18 +109,6 @@ __global__ void __cluster_dims__(2) load_for_several(const __grid_constant__ CUt
     out[3 * blockIdx.x + 1] = tile[31];
     out[3 * blockIdx.x + 2] = passed;
   }
-}
-
-template <class T> T* device(const std::vector<T>& values) {
-  T* data;
-  cudaMalloc(&data, values.size() * sizeof(T));
-  cudaMemcpy(data, values.data(), values.size() * sizeof(T), cudaMemcpyDefault);
-  return data;
-}
-template <class T> std::vector<T> host(const T* data, std::size_t count) {
-  std::vector<T> values(count);
-  cudaMemcpy(values.data(), data, count * sizeof(T), cudaMemcpyDefault);
-  return values;
 }
 
 CUresult encode(CUtensorMap* map, void* data, std::vector<cuuint64_t> sizes, std::vector<cuuint32_t> box,
