@@ -273,6 +273,7 @@ private:
     case Opcode::yield:
     case Opcode::nanosleep: ++warp.pc; return yield_lanes(warp);
     case Opcode::bar: return block_barrier(warp, o, lanes);
+    case Opcode::warp_group_wait: return wait_for_warp_group(warp);
     case Opcode::cluster_arrive: ++warp.pc; return;
     case Opcode::cluster_wait:
       ++warp.pc;
@@ -547,6 +548,21 @@ private:
         warp.active = lanes;
       }
     }
+    release_barrier(block, barrier);
+  }
+
+  /// The products of a warp group are done once all of its warps have issued theirs, which here end where
+  /// they are issued: the warps wait for each other.
+  void wait_for_warp_group(Warp& warp) {
+    Block& block = *warp.block;
+    const std::uint32_t group = warp.index / 4;
+    const auto warps = std::min<std::uint32_t>(4, static_cast<std::uint32_t>(block.warps.size()) - 4 * group);
+    NamedBarrier& barrier = block.barriers[Block::named_barriers + group];
+    barrier.arrived += lane_count;
+    barrier.expected = warps * lane_count;
+    barrier.waiting.push_back(warp.index);
+    ++warp.pc;
+    warp.state = Warp::State::at_barrier;
     release_barrier(block, barrier);
   }
 

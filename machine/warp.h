@@ -99,7 +99,8 @@ struct Block {
   std::span<Block> cluster;
   std::byte* shared = nullptr;
   std::uint32_t shared_bytes = 0;
-  std::array<NamedBarrier, 16> barriers;
+  static constexpr std::uint32_t named_barriers = 16, warp_groups = 8;
+  std::array<NamedBarrier, named_barriers + warp_groups> barriers;
   std::vector<Warp> warps;
   // Storage that blocks that run later use again.
   std::vector<Row> rows;

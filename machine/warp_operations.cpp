@@ -672,6 +672,11 @@ void elect(Warp& warp, const Operation& o, Mask mask) {
   warp.set_predicate(o.out[0], Mask{1} << first_lane(mask), mask);
 }
 
+/// USETMAXREG: there are always registers.
+void get_registers(Warp& warp, const Operation& o, Mask) {
+  warp.set_predicate(o.out[0], all_lanes, all_lanes);
+}
+
 /// R2UR: the first lane's value; the predicate says which lanes have another one, so that a loop can go on
 /// with them. With .OR it keeps those that it has.
 void to_uniform(Warp& warp, const Operation& o, Mask mask) {
@@ -891,6 +896,7 @@ Handler select_warp_operation(const Operands& x) {
   case Opcode::match: return match;
   case Opcode::redux: return reduce;
   case Opcode::elect: return elect;
+  case Opcode::setmaxreg: return get_registers;
   case Opcode::r2ur: return to_uniform;
   case Opcode::s2r: return read_special;
   case Opcode::cs2r: return read_counter;

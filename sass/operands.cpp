@@ -1543,11 +1543,24 @@ private:
     case 0x1f0: return warp_group_product(Opcode::hgmma, "HGMMA");
     case 0x1f1: return warp_group_product(Opcode::igmma, "IGMMA");
     case 0x1f3: return warp_group_product(Opcode::qgmma, "QGMMA");
-    case 0x1c5: // the products of a warp group end where they are issued, so that nothing is waited for
+    case 0x1c5:
       if (architecture_ != 90)
         return;
-      begin(Opcode::nop, take(47, 1) != 0 ? "WARPGROUP.DEPBAR" : "WARPGROUP.ARRIVE");
+      if (take(47, 1) != 0)
+        begin(Opcode::warp_group_wait, "WARPGROUP.DEPBAR");
+      else
+        begin(Opcode::nop, "WARPGROUP.ARRIVE");
       ignore(72, 9);
+      return;
+    case 0x1c8: // takes registers from the others' pool, or gives them back; whether it has got them
+      if (architecture_ < 90)
+        return;
+      begin(Opcode::setmaxreg, "USETMAXREG");
+      o_.offset = take(32, 9);
+      ignore(72, 3);
+      o_.predicate_out[0] = small(81, 3);
+      o_.predicate_out_uniform = true;
+      ignore(91, 1);
       return;
     case 0x1aa: // QSPC
       begin(Opcode::qspc, "QSPC");

@@ -77,6 +77,7 @@ enum class Opcode : std::uint8_t {
   match,
   redux,
   elect,
+  setmaxreg,
   r2ur,
   s2r,
   cs2r,
@@ -141,6 +142,7 @@ enum class Opcode : std::uint8_t {
   bar,
   cluster_arrive,
   cluster_wait,
+  warp_group_wait,
   trap,
 };
 

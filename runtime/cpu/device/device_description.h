@@ -38,6 +38,9 @@ struct DeviceDescription {
 /// Parses a description; `warnings` receives one line for each pair that is not understood.
 DeviceDescription parse_device(const std::string& text, std::string& warnings);
 
+/// Notes that the program has code for an architecture (90 is sm_90).
+void note_architecture(int architecture);
+
 /// Returns the process's device, read from the environment on first use.
 const DeviceDescription& device();
 

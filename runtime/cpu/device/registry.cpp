@@ -3,6 +3,7 @@
 #include "runtime/cpu/device/registry.h"
 
 #include "runtime/cpu/device/assembled.h"
+#include "runtime/cpu/device/device_description.h"
 #include "runtime/cpu/device/held_lock.h"
 #include "runtime/host/kernel_name.h"
 #include "support/display_name.h"
@@ -298,6 +299,7 @@ void __warplens_cpu_register_kernel(const KernelRecord* kernel) {
   Tables& all = tables();
   const std::lock_guard lock(all.mutex);
   all.device_kernels.emplace(kernel->symbol, kernel);
+  note_architecture(static_cast<int>(kernel->architecture));
 }
 
 void __warplens_cpu_register_compiled(const CompiledRecord* records, std::uint64_t count) {

@@ -149,6 +149,32 @@ __global__ void __cluster_dims__(2) in_cluster(float* out) {
   put(out + blockIdx.x * rows * columns, d);
 }
 
+/// Once a warp's products are done, so are those of the other three: the first one overwrites their matrix.
+__global__ void overwritten(float* out) {
+  __shared__ alignas(1024) half a_tile[64 * 16], b_tile[64 * 16];
+  for (int i = threadIdx.x; i < 64 * 16; i += threads) {
+    a_tile[place<half>(Layout::straight, 32, i / 16, i % 16)] = a_at<half>(i / 16, i % 16);
+    b_tile[place<half>(Layout::straight, 32, i / 16, i % 16)] = b_at<half>(i % 16, i / 16);
+  }
+  ready();
+  const std::uint64_t a = descriptor(a_tile, Layout::straight, 32), b = descriptor(b_tile, Layout::straight, 32);
+  std::uint32_t d[sums] = {};
+  MULTIPLY("k16.f32.f16.f16", "1, 1, 1, 0, 0");
+  finish();
+  for (int i = threadIdx.x; threadIdx.x < 32 && i < 64 * 16; i += 32)
+    a_tile[i] = half(0.f);
+  put(out, d);
+}
+
+/// The first warp group gives registers to the second.
+__global__ void __launch_bounds__(256, 1) registers(int* out) {
+  if (threadIdx.x < 128)
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");
+  else
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 240;");
+  out[threadIdx.x] = threadIdx.x;
+}
+
 template <class T> float product(int i, float first = 0) {
   for (int k = 0; k < depth<T>; ++k)
     first += float(a_at<T>(i / columns, k)) * float(b_at<T>(k, i % columns));
@@ -170,5 +196,7 @@ int main() {
   check<float>("e4m3", multiply<__nv_fp8_e4m3, 64, straight, straight>, 1, threads, count, [](int i) { return product<__nv_fp8_e4m3>(i); });
   check<int>("bytes", of_bytes, 1, threads, count, [](int i) { return int(product<std::int8_t>(i, 100)); });
   check<float>("in a cluster", in_cluster, 2, threads, 2 * count, [](int i) { return (i / count + 1) * product<half>(i % count); });
+  check<float>("overwritten", overwritten, 1, threads, count, [](int i) { return product<half>(i); });
+  check<int>("registers", registers, 1, 256, 256, [](int i) { return i; });
   check<float>("A in registers", from_registers, 1, threads, count, [](int i) { return -product<half>(i); });
 }
