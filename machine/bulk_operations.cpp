@@ -1,6 +1,7 @@
 // Copies of many bytes at once, by the unit that hardware calls the tensor memory accelerator. A copy is done
 // when it is issued, and its bytes complete at once at their barrier (PTX ISA, "cp.async.bulk" and
 // "Tensors").
+#include "machine/atomic_numbers.h"
 #include "machine/numbers.h"
 #include "machine/tensor_map.h"
 #include "machine/warp.h"
@@ -25,13 +26,16 @@ u64 pair_at(const u32* row) {
   return u64{row[lane_count]} << 32 | row[0];
 }
 
-/// Calls `to_block(address)` with the address in each block that the copy goes to; a mask has a bit for each
-/// block of the cluster.
-template <class ToBlock> void for_each_target(u32 address, bool is_multicast, u32 blocks, ToBlock to_block) {
+/// Calls `to_block(address, barrier)` with both addresses in each block that the copy goes to; a mask has a
+/// bit for each block of the cluster.
+template <class ToBlock>
+void for_each_target(u32 address, u32 barrier, bool is_multicast, u32 blocks, ToBlock to_block) {
   if (!is_multicast)
-    return to_block(address);
-  for (; blocks != 0; blocks &= blocks - 1)
-    to_block(first_lane(blocks) << 24 | (address & offset_mask));
+    return to_block(address, barrier);
+  for (; blocks != 0; blocks &= blocks - 1) {
+    const u32 block = first_lane(blocks) << 24;
+    to_block(block | (address & offset_mask), block | (barrier & offset_mask));
+  }
 }
 
 void copy_in_bulk(Warp& warp, const Operation& o, Mask) {
@@ -65,39 +69,14 @@ void copy_in_bulk(Warp& warp, const Operation& o, Mask) {
   };
   if (is_to_global)
     return copy(0);
-  const u32 barrier = b[lane_count];
-  for_each_target(b[0], o.operands->wraps, c >> 16, [&](u32 to) {
+  for_each_target(b[0], b[lane_count], o.operands->wraps, c >> 16, [&](u32 to, u32 barrier) {
     copy(to);
     if (!warp.is_stopped)
-      complete_bytes(warp, o, o.operands->wraps ? (to & ~offset_mask) | (barrier & offset_mask) : barrier,
-                     bytes);
+      complete_bytes(warp, o, barrier, bytes);
   });
 }
 
 // ---- reductions
-
-template <class Number> Number combine_integers(sass::AtomicOperation operation, Number old, Number value) {
-  using enum sass::AtomicOperation;
-  switch (operation) {
-  case add: return Number(std::make_unsigned_t<Number>(old) + std::make_unsigned_t<Number>(value));
-  case min: return std::min(old, value);
-  case max: return std::max(old, value);
-  case inc: return old >= value ? Number(0) : Number(old + 1);
-  case dec: return old == 0 || old > value ? value : Number(old - 1);
-  case and_: return old & value;
-  case or_: return old | value;
-  case xor_: return old ^ value;
-  case exch: return value;
-  }
-  return value;
-}
-double combine_floats(sass::AtomicOperation operation, double old, double value) {
-  switch (operation) {
-  case sass::AtomicOperation::min: return std::fmin(old, value);
-  case sass::AtomicOperation::max: return std::fmax(old, value);
-  default: return old + value;
-  }
-}
 
 /// Combines an element in place with a value.
 void combine(TensorMap::Type type, sass::AtomicOperation operation, std::byte* place,
@@ -122,19 +101,19 @@ void combine(TensorMap::Type type, sass::AtomicOperation operation, std::byte* p
   case s64: return integer(std::int64_t{});
   case f16:
     return apply(std::uint16_t{}, [&](std::uint16_t old, std::uint16_t other) {
-      return double_to_half(combine_floats(operation, half_to_float(old), half_to_float(other)),
+      return double_to_half(combine_floats<double>(operation, half_to_float(old), half_to_float(other)),
                             Direction::nearest);
     });
   case bf16:
     return apply(std::uint16_t{}, [&](std::uint16_t old, std::uint16_t other) {
-      return double_to_bfloat(combine_floats(operation, bfloat_to_float(old), bfloat_to_float(other)),
+      return double_to_bfloat(combine_floats<double>(operation, bfloat_to_float(old), bfloat_to_float(other)),
                               Direction::nearest);
     });
   case f64:
     return apply(double{}, [&](double old, double other) { return combine_floats(operation, old, other); });
   default:
     return apply(float{}, [&](float old, float other) {
-      return static_cast<float>(combine_floats(operation, old, other));
+      return static_cast<float>(combine_floats<double>(operation, old, other));
     });
   }
 }
@@ -358,11 +337,10 @@ void copy_tensor(Warp& warp, const Operation& o, Mask) {
     copy(b[0]);
     return;
   }
-  const u32 barrier = b[lane_count];
-  for_each_target(b[0], x.wraps, c >> 16, [&](u32 to) {
+  for_each_target(b[0], b[lane_count], x.wraps, c >> 16, [&](u32 to, u32 barrier) {
     const u32 bytes = copy(to);
     if (!warp.is_stopped)
-      complete_bytes(warp, o, x.wraps ? (to & ~offset_mask) | (barrier & offset_mask) : barrier, bytes);
+      complete_bytes(warp, o, barrier, bytes);
   });
 }
 

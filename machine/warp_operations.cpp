@@ -1,5 +1,6 @@
 // Operations that look at several lanes or at memory, one lane after the other, in the lanes' order: all that
 // vector_operations.cpp does not take.
+#include "machine/atomic_numbers.h"
 #include "machine/lane.h"
 #include "machine/numbers.h"
 #include "machine/warp.h"
@@ -118,61 +119,23 @@ void load_wide(Warp& warp, const Operation& o, Mask mask) {
   }
 }
 
-void store_wide(Warp& warp, const Operation& o, Mask mask) {
-  Addresses addresses;
-  compute_addresses(warp, o, addresses);
-  const u32* from[2] = {warp.row(o.b), warp.row(o.c)};
-  for (Mask left = mask; left != 0; left &= left - 1) {
-    const u32 lane = first_lane(left);
-    u32 words[8];
-    for (u32 word = 0; word < 8; ++word)
-      words[word] = from[word / 4][word % 4 * lane_count + lane];
-    if (!access(warp, o.operands->space, addresses[lane], lane, reinterpret_cast<std::byte*>(words),
-                o.operands->bytes, true))
-      return fault(warp, o, addresses[lane]);
-  }
-}
-
+/// Stores up to 32 bytes, of which B has the first 16 and C the others.
 void store(Warp& warp, const Operation& o, Mask mask) {
   Addresses addresses;
   compute_addresses(warp, o, addresses);
   const u32 bytes = o.operands->bytes;
-  const u32* from = warp.row(o.b);
+  const u32* from[2] = {warp.row(o.b), warp.row(o.c)};
   for (Mask left = mask; left != 0; left &= left - 1) {
     const u32 lane = first_lane(left);
-    u32 words[4] = {};
+    u32 words[8] = {};
     for (u32 word = 0; word < (bytes + 3) / 4; ++word)
-      words[word] = from[word * lane_count + lane];
+      words[word] = from[word / 4][word % 4 * lane_count + lane];
     if (!access(warp, o.operands->space, addresses[lane], lane, reinterpret_cast<std::byte*>(words), bytes,
                 true))
       return fault(warp, o, addresses[lane]);
   }
 }
 
-template <class Number> Number combine(sass::AtomicOperation operation, Number old, Number value) {
-  using enum sass::AtomicOperation;
-  switch (operation) {
-  case add: return static_cast<Number>(old + value);
-  case min: return value < old ? value : old;
-  case max: return value > old ? value : old;
-  case inc: return old >= value ? 0 : static_cast<Number>(old + 1);
-  case dec: return old == 0 || old > value ? value : static_cast<Number>(old - 1);
-  case and_: return old & value;
-  case or_: return old | value;
-  case xor_: return old ^ value;
-  case exch: return value;
-  }
-  return value;
-}
-float combine_floats(sass::AtomicOperation operation, float old, float value) {
-  using enum sass::AtomicOperation;
-  switch (operation) {
-  case add: return old + value;
-  case min: return old != old ? value : value != value ? old : std::fmin(old, value);
-  case max: return old != old ? value : value != value ? old : std::fmax(old, value);
-  default: return value;
-  }
-}
 u32 combine_halves(const Operands& x, u32 old, u32 value) {
   u32 result = 0;
   for (const u32 shift : {0u, 16u}) {
@@ -190,17 +153,18 @@ u64 combined(const Operands& x, u64 old, u64 value) {
   const auto old_word = static_cast<u32>(old), word = static_cast<u32>(value);
   using enum sass::AtomicType; // some of which have names of types here
   switch (x.atomic_type) {
-  case u32: return combine(x.atomic, old_word, word);
+  case u32: return combine_integers(x.atomic, old_word, word);
   case s32:
     if (x.atomic == sass::AtomicOperation::min || x.atomic == sass::AtomicOperation::max)
       return static_cast<machine::Mask>(
-          combine(x.atomic, static_cast<i32>(old_word), static_cast<i32>(word)));
-    return combine(x.atomic, old_word, word);
-  case u64: return combine(x.atomic, old, value);
+          combine_integers(x.atomic, static_cast<i32>(old_word), static_cast<i32>(word)));
+    return combine_integers(x.atomic, old_word, word);
+  case u64: return combine_integers(x.atomic, old, value);
   case s64:
     if (x.atomic == sass::AtomicOperation::min || x.atomic == sass::AtomicOperation::max)
-      return static_cast<std::uint64_t>(combine(x.atomic, static_cast<i64>(old), static_cast<i64>(value)));
-    return combine(x.atomic, old, value);
+      return static_cast<std::uint64_t>(
+          combine_integers(x.atomic, static_cast<i64>(old), static_cast<i64>(value)));
+    return combine_integers(x.atomic, old, value);
   case f32: {
     if (x.atomic == sass::AtomicOperation::exch)
       return word;
@@ -359,10 +323,7 @@ void load_constant(Warp& warp, const Operation& o, Mask mask) {
     if (x.bytes >= 4)
       return read(address + 4 * word, 4);
     const u32 value = read(address, x.bytes);
-    if (!x.sign_extends)
-      return value;
-    return x.bytes == 1 ? static_cast<u32>(static_cast<std::int8_t>(value))
-                        : static_cast<u32>(static_cast<std::int16_t>(value));
+    return extended(x, value);
   };
   const u32 words = (u32{x.bytes} + 3) / 4;
   u32 results[4][lane_count];
@@ -906,10 +867,7 @@ Handler select_warp_operation(const Operands& x) {
     if (x.bytes == 32)
       return load_wide;
     return load;
-  case Opcode::store:
-    if (x.bytes == 32)
-      return store_wide;
-    return store;
+  case Opcode::store: return store;
   case Opcode::atom:
     if (is_vector(x))
       return vector_atomic;

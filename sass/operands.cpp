@@ -1022,10 +1022,12 @@ private:
       ignore(64, 8); // C
     }
   }
+  /// The names of SmallFloat's values; of the value that it leaves out there is none.
+  static constexpr std::array<std::string_view, 6> small_float_names{".E4M3", ".E5M2", "",
+                                                                     ".E3M2", ".E2M3", ".E2M1"};
   void small_float_type(SmallFloat type) {
-    constexpr std::array<std::string_view, 6> names{".E4M3", ".E5M2", "", ".E3M2", ".E2M3", ".E2M1"};
     o_.type = static_cast<std::uint8_t>(type);
-    name(names[o_.type]);
+    name(small_float_names[o_.type]);
   }
   /// Two floats, or the two halves of B, to floats of 8 bits or fewer.
   void pack_small_floats(bool first_of_kind, bool from_floats) {
@@ -1135,11 +1137,10 @@ private:
   }
   /// Reads the kinds of A's and B's floats: values of SmallFloat.
   void small_floats() {
-    static constexpr std::array<std::string_view, 6> names{".E4M3", ".E5M2", "", ".E3M2", ".E2M3", ".E2M1"};
     const auto kind = [&](unsigned low, unsigned high) {
       const auto value = static_cast<std::uint8_t>(take(low, 1) | take(high, 2) << 1);
-      if (value < names.size() && !names[value].empty())
-        name(names[value]);
+      if (value < small_float_names.size() && !small_float_names[value].empty())
+        name(small_float_names[value]);
       else
         refuse(fmt::format("floats of kind {}", value));
       return value;

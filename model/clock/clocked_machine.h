@@ -37,7 +37,6 @@ public:
   /// Adds the SMs, once.
   void add_sms(std::uint32_t count, std::uint32_t l1_bytes, Random& random);
   std::uint32_t sms() const { return std::uint32_t(sms_.size()); }
-  const ClockFigures& figures() const { return figures_; }
 
   /// Lets a part of a block begin, of the kernel of this number where kernels take turns to issue. A GPU
   /// starts no more than one block in a cycle (measured: 0.7 to 0.95, by RRZE's gpu-small-kernels): the first

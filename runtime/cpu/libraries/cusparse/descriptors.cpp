@@ -16,21 +16,24 @@ template <class T> cusparseStatus_t destroy(const T* made) {
   return CUSPARSE_STATUS_SUCCESS;
 }
 
-/// Writes each value to its place, unless that is null.
-template <class... Pairs> cusparseStatus_t write_out(Pairs... pairs) {
+/// A member, and the place that a getter writes it to; it is left out if that is null.
+template <class V, class T, class M> struct Out {
+  V* to;
+  M T::* member;
+};
+template <class V, class T, class M> Out(V*, M T::*) -> Out<V, T, M>;
+
+template <class T, class... Outs> cusparseStatus_t write_out(const T* described, Outs... outs) {
+  if (!described)
+    return CUSPARSE_STATUS_INVALID_VALUE;
   (
-      [](auto pair) {
-        if (pair.to)
-          *pair.to = pair.value;
-      }(pairs),
+      [&](auto out) {
+        if (out.to)
+          *out.to = described->*out.member;
+      }(outs),
       ...);
   return CUSPARSE_STATUS_SUCCESS;
 }
-template <class T, class V> struct Out {
-  T* to;
-  V value;
-};
-template <class T, class V> Out(T*, V) -> Out<T, V>;
 
 /// Assigns a member of what is described.
 template <class T, class V> cusparseStatus_t assign(T* described, V T::* member, V value) {
@@ -87,25 +90,28 @@ cusparseStatus_t cusparseSetStream(cusparseHandle_t handle, cudaStream_t stream)
   return handle ? assign(handle, &cusparseContext::stream, stream) : CUSPARSE_STATUS_NOT_INITIALIZED;
 }
 cusparseStatus_t cusparseGetStream(cusparseHandle_t handle, cudaStream_t* stream) {
-  return handle ? write_out(Out{stream, handle->stream}) : CUSPARSE_STATUS_NOT_INITIALIZED;
+  return handle ? write_out(handle, Out{stream, &cusparseContext::stream}) : CUSPARSE_STATUS_NOT_INITIALIZED;
 }
 cusparseStatus_t cusparseSetPointerMode(cusparseHandle_t handle, cusparsePointerMode_t mode) {
   return handle ? assign(handle, &cusparseContext::pointer_mode, mode) : CUSPARSE_STATUS_NOT_INITIALIZED;
 }
 cusparseStatus_t cusparseGetPointerMode(cusparseHandle_t handle, cusparsePointerMode_t* mode) {
-  return handle ? write_out(Out{mode, handle->pointer_mode}) : CUSPARSE_STATUS_NOT_INITIALIZED;
+  return handle ? write_out(handle, Out{mode, &cusparseContext::pointer_mode})
+                : CUSPARSE_STATUS_NOT_INITIALIZED;
 }
 cusparseStatus_t cusparseGetVersion(cusparseHandle_t, int* version) {
   if (!version)
     return CUSPARSE_STATUS_INVALID_VALUE;
-  return write_out(Out{version, CUSPARSE_VERSION});
+  *version = CUSPARSE_VERSION;
+  return CUSPARSE_STATUS_SUCCESS;
 }
 cusparseStatus_t cusparseGetProperty(libraryPropertyType type, int* value) {
   if (!value)
     return CUSPARSE_STATUS_INVALID_VALUE;
-  return write_out(Out{value, type == MAJOR_VERSION   ? CUSPARSE_VER_MAJOR
-                              : type == MINOR_VERSION ? CUSPARSE_VER_MINOR
-                                                      : CUSPARSE_VER_PATCH});
+  *value = type == MAJOR_VERSION   ? CUSPARSE_VER_MAJOR
+           : type == MINOR_VERSION ? CUSPARSE_VER_MINOR
+                                   : CUSPARSE_VER_PATCH;
+  return CUSPARSE_STATUS_SUCCESS;
 }
 const char* cusparseGetErrorName(cusparseStatus_t status) {
   const StatusText* text = text_of(status);
@@ -168,24 +174,17 @@ cusparseStatus_t cusparseDestroySpMat(cusparseConstSpMatDescr_t matrix) {
 }
 cusparseStatus_t cusparseSpMatGetSize(cusparseConstSpMatDescr_t matrix, std::int64_t* rows,
                                       std::int64_t* columns, std::int64_t* nonzeros) {
-  if (!matrix)
-    return CUSPARSE_STATUS_INVALID_VALUE;
-  return write_out(Out{rows, matrix->rows}, Out{columns, matrix->columns}, Out{nonzeros, matrix->nonzeros});
+  return write_out(matrix, Out{rows, &cusparseSpMatDescr::rows}, Out{columns, &cusparseSpMatDescr::columns},
+                   Out{nonzeros, &cusparseSpMatDescr::nonzeros});
 }
 cusparseStatus_t cusparseSpMatGetFormat(cusparseConstSpMatDescr_t matrix, cusparseFormat_t* format) {
-  if (!matrix)
-    return CUSPARSE_STATUS_INVALID_VALUE;
-  return write_out(Out{format, matrix->format});
+  return write_out(matrix, Out{format, &cusparseSpMatDescr::format});
 }
 cusparseStatus_t cusparseSpMatGetIndexBase(cusparseConstSpMatDescr_t matrix, cusparseIndexBase_t* base) {
-  if (!matrix)
-    return CUSPARSE_STATUS_INVALID_VALUE;
-  return write_out(Out{base, matrix->base});
+  return write_out(matrix, Out{base, &cusparseSpMatDescr::base});
 }
 cusparseStatus_t cusparseSpMatGetValues(cusparseSpMatDescr_t matrix, void** values) {
-  if (!matrix)
-    return CUSPARSE_STATUS_INVALID_VALUE;
-  return write_out(Out{values, matrix->values});
+  return write_out(matrix, Out{values, &cusparseSpMatDescr::values});
 }
 cusparseStatus_t cusparseSpMatSetValues(cusparseSpMatDescr_t matrix, void* values) {
   return assign(matrix, &cusparseSpMatDescr::values, values);
@@ -210,12 +209,12 @@ cusparseStatus_t cusparseCsrGet(cusparseSpMatDescr_t matrix, std::int64_t* rows,
                                 std::int64_t* nonzeros, void** offsets, void** indices, void** values,
                                 cusparseIndexType_t* offset_type, cusparseIndexType_t* index_type,
                                 cusparseIndexBase_t* base, cudaDataType* type) {
-  if (!matrix)
-    return CUSPARSE_STATUS_INVALID_VALUE;
-  return write_out(Out{rows, matrix->rows}, Out{columns, matrix->columns}, Out{nonzeros, matrix->nonzeros},
-                   Out{offsets, matrix->outer}, Out{indices, matrix->inner}, Out{values, matrix->values},
-                   Out{offset_type, matrix->outer_type}, Out{index_type, matrix->inner_type},
-                   Out{base, matrix->base}, Out{type, matrix->type});
+  return write_out(matrix, Out{rows, &cusparseSpMatDescr::rows}, Out{columns, &cusparseSpMatDescr::columns},
+                   Out{nonzeros, &cusparseSpMatDescr::nonzeros}, Out{offsets, &cusparseSpMatDescr::outer},
+                   Out{indices, &cusparseSpMatDescr::inner}, Out{values, &cusparseSpMatDescr::values},
+                   Out{offset_type, &cusparseSpMatDescr::outer_type},
+                   Out{index_type, &cusparseSpMatDescr::inner_type}, Out{base, &cusparseSpMatDescr::base},
+                   Out{type, &cusparseSpMatDescr::type});
 }
 cusparseStatus_t cusparseSpMatSetAttribute(cusparseSpMatDescr_t matrix, cusparseSpMatAttribute_t attribute,
                                            void* data, std::size_t bytes) {
@@ -241,14 +240,11 @@ cusparseStatus_t cusparseDestroyDnVec(cusparseConstDnVecDescr_t vector) {
 }
 cusparseStatus_t cusparseDnVecGet(cusparseDnVecDescr_t vector, std::int64_t* size, void** values,
                                   cudaDataType* type) {
-  if (!vector)
-    return CUSPARSE_STATUS_INVALID_VALUE;
-  return write_out(Out{size, vector->size}, Out{values, vector->values}, Out{type, vector->type});
+  return write_out(vector, Out{size, &cusparseDnVecDescr::size}, Out{values, &cusparseDnVecDescr::values},
+                   Out{type, &cusparseDnVecDescr::type});
 }
 cusparseStatus_t cusparseDnVecGetValues(cusparseDnVecDescr_t vector, void** values) {
-  if (!vector)
-    return CUSPARSE_STATUS_INVALID_VALUE;
-  return write_out(Out{values, vector->values});
+  return write_out(vector, Out{values, &cusparseDnVecDescr::values});
 }
 cusparseStatus_t cusparseDnVecSetValues(cusparseDnVecDescr_t vector, void* values) {
   return assign(vector, &cusparseDnVecDescr::values, values);
@@ -270,15 +266,12 @@ cusparseStatus_t cusparseDestroyDnMat(cusparseConstDnMatDescr_t matrix) {
 cusparseStatus_t cusparseDnMatGet(cusparseDnMatDescr_t matrix, std::int64_t* rows, std::int64_t* columns,
                                   std::int64_t* leading, void** values, cudaDataType* type,
                                   cusparseOrder_t* order) {
-  if (!matrix)
-    return CUSPARSE_STATUS_INVALID_VALUE;
-  return write_out(Out{rows, matrix->rows}, Out{columns, matrix->columns}, Out{leading, matrix->leading},
-                   Out{values, matrix->values}, Out{type, matrix->type}, Out{order, matrix->order});
+  return write_out(matrix, Out{rows, &cusparseDnMatDescr::rows}, Out{columns, &cusparseDnMatDescr::columns},
+                   Out{leading, &cusparseDnMatDescr::leading}, Out{values, &cusparseDnMatDescr::values},
+                   Out{type, &cusparseDnMatDescr::type}, Out{order, &cusparseDnMatDescr::order});
 }
 cusparseStatus_t cusparseDnMatGetValues(cusparseDnMatDescr_t matrix, void** values) {
-  if (!matrix)
-    return CUSPARSE_STATUS_INVALID_VALUE;
-  return write_out(Out{values, matrix->values});
+  return write_out(matrix, Out{values, &cusparseDnMatDescr::values});
 }
 cusparseStatus_t cusparseDnMatSetValues(cusparseDnMatDescr_t matrix, void* values) {
   return assign(matrix, &cusparseDnMatDescr::values, values);
