@@ -44,6 +44,18 @@ int architecture_of(const trace::Launch& launch, const model::Gpu& gpu) {
   return code == nullptr ? gpu.capability() : int(code->architecture);
 }
 
+/// Returns a kernel's demangled name without its parameters' types, whose list is its last brackets.
+std::string_view without_parameters(std::string_view kernel) {
+  std::size_t depth = 0;
+  for (std::size_t i = kernel.size(); kernel.ends_with(')') && i-- > 0;) {
+    if (kernel[i] == ')')
+      ++depth;
+    else if (kernel[i] == '(' && --depth == 0)
+      return kernel.substr(0, i);
+  }
+  return kernel;
+}
+
 std::string words_of(std::string_view separator) {
   std::string words;
   for (const std::string_view word : names_of<PlacementSpace>)
@@ -215,7 +227,9 @@ Expected<std::vector<Candidate>> Experiment::model_each(std::vector<std::vector<
 }
 
 Expected<void> Experiment::check_launch(const trace::AccessSource& changed) const {
-  if (launch_ >= changed.launches().size() || changed.launches()[launch_].kernel != launch().kernel)
+  // An edit may change the type of a parameter.
+  if (launch_ >= changed.launches().size() ||
+      without_parameters(changed.launches()[launch_].kernel) != without_parameters(launch().kernel))
     return fail("the edited program does not launch {} in its place", launch().kernel);
   return {};
 }

@@ -1,6 +1,7 @@
 // Edits of sources by their lines.
 #include "placement/source_edits.h"
 
+#include "placement/moved_source.h"
 #include "support/lines.h"
 #include "support/pattern.h"
 
@@ -105,6 +106,21 @@ Expected<std::string> bounded_source(const std::string& kernel, std::uint64_t th
   return fail("no line begins __global__ ... {}(", name);
 }
 
+/// Returns the source with the array, a parameter of the kernel, in the memory to which `moved` moves it.
+Expected<std::string>
+source_with_moved(Expected<std::string> (*moved)(const SourceArray&, const std::string&),
+                  const Experiment& experiment, const Array& array, const std::string& source) {
+  SourceArray in_source{base_name(experiment.launch().kernel), array.name, array.bytes, {}};
+  const std::string& file = experiment.trace().sites()[array.first_access].file;
+  for (const std::uint32_t index : array.sites) {
+    const Site& site = experiment.trace().sites()[index];
+    if (site.file != file || !site.macro.empty())
+      return fail("a load of {} is in another file or a macro", array.name);
+    in_source.loads.push_back({site.line, site.column, site.expression});
+  }
+  return moved(in_source, source);
+}
+
 } // namespace
 
 Expected<std::string> edited_source(const Experiment& experiment, const Suggestion& suggestion,
@@ -115,6 +131,10 @@ Expected<std::string> edited_source(const Experiment& experiment, const Suggesti
     return padded_source(array.name, suggestion.line, source);
   if (move.rewrite == Rewrite::none && move.to == PlacementSpace::read_only)
     return source_with_loads_by("__ldg", experiment, array, source);
+  if (move.rewrite == Rewrite::none && move.to == PlacementSpace::constant)
+    return source_with_moved(source_with_constant, experiment, array, source);
+  if (move.rewrite == Rewrite::none && move.to == PlacementSpace::texture)
+    return source_with_moved(source_with_texture, experiment, array, source);
   if (move.rewrite == Rewrite::uncached)
     return source_with_loads_by("__ldcg", experiment, array, source);
   if (move.rewrite == Rewrite::bounded)

@@ -8,8 +8,9 @@
 namespace warplens::placement {
 
 /// Returns the source with the suggestion's edit made, where it is mechanical: a longer last dimension in the
-/// declaration of a shared array, `__ldg()` or `__ldcg()` around the loads of an array, or
-/// `__launch_bounds__` of the kernel. The error says why it is not.
+/// declaration of a shared array, `__ldg()` or `__ldcg()` around the loads of an array, a kernel's parameter
+/// in constant memory or behind a texture, or `__launch_bounds__` of the kernel. The error says why it is
+/// not.
 Expected<std::string> edited_source(const Experiment& experiment, const Suggestion& suggestion,
                                     const std::string& source);
 

@@ -247,7 +247,7 @@ void declare_placement(CLI::App& app, const std::vector<std::string>& rest, Acti
       ->excludes("--move");
   command->add_flag(
       "--check", options->checks,
-      "make the moves that an edit of a few words makes (ldg) in the source, and compile, run and\n"
+      "make the moves that are mechanical (ldg, texture, constant) in the source, and compile, run and\n"
       "model the program with each, in place of the trace with the array moved");
   add_source_options(*command, options->source);
   add_model_options(*command, options->model,

@@ -125,20 +125,48 @@ class Placement(unittest.TestCase):
         report = json_of(self, "placement", SOURCE, "--backend", "cpu", *options, "--check")
         jsonschema.validate(report, json.loads((PROJECT / "docs/schemas/placement.json").read_text()))
         candidates = self.candidates(report, "a100")
-        compiled = {array for (array, place), one in candidates.items() if "moved_in_trace" in one and place == "ldg"}
-        self.assertEqual(compiled, {"uniform", "scattered", "index", "left", "right"})
-        self.assertFalse([moved for moved, one in candidates.items() if "moved_in_trace" in one and moved[1] != "ldg"])
-        with tempfile.TemporaryDirectory() as folder:
-            changed = pathlib.Path(folder, "placement.cu")
-            changed.write_text(SOURCE.read_text().replace("scattered[index[i] + k];", "__ldg(&scattered[index[i] + k]);"))
-            check = json_of(self, "advise", SOURCE, "--check", changed, "--backend", "cpu", *options)
-        change = check["programs"][0]["change"]
-        self.assertAlmostEqual(candidates["scattered", "ldg"]["delta"]["share"], change["share"], delta=0.02)
+        compiled = {moved for moved, one in candidates.items() if "moved_in_trace" in one}
+        loaded = ("uniform", "scattered", "index", "left", "right")
+        self.assertEqual(compiled, {(array, place) for array in loaded for place in ("ldg", "texture")} | {("uniform", "constant"), ("scattered", "constant")})
+        by_hand = {("scattered", "ldg"): (("scattered[index[i] + k];", "__ldg(&scattered[index[i] + k]);"),),
+                   ("uniform", "constant"): (("uniform[k]", "fixed[k]"), ("/// Reads", "__constant__ float fixed[TABLE];\n/// Reads"), (
+                       "  six_arrays<<<", "  cudaMemcpyToSymbol(fixed, table, sizeof fixed, 0, cudaMemcpyDeviceToDevice);\n  six_arrays<<<"))}
+        for moved, edits in by_hand.items():
+            with self.subTest(moved), tempfile.TemporaryDirectory() as folder:
+                changed = pathlib.Path(folder, "placement.cu")
+                text = SOURCE.read_text()
+                for now, then in edits:
+                    text = text.replace(now, then)
+                changed.write_text(text)
+                check = json_of(self, "advise", SOURCE, "--check", changed, "--backend", "cpu", *options)
+            change = check["programs"][0]["change"]
+            self.assertAlmostEqual(candidates[moved]["delta"]["share"], change["share"], delta=0.02)
         self.assertIn("compiled; moved in the trace: ", warplens("placement", SOURCE, "--backend", "cpu", *options, "--check", "--move",
                                                                  "scattered:ldg", "--quiet", "--trials", "2").stdout)
         done = warplens("placement", self.trace, "--check", "--gpu", "a100", "--quiet")
         self.assertEqual(done.returncode, 1)
         self.assertIn("--check edits the sources of a program", done.stderr)
+
+    def test_a_source_that_the_edit_does_not_take(self):
+        """Why a change is not compiled stands beside the figure of the moved trace."""
+        with tempfile.TemporaryDirectory() as folder:
+            source = pathlib.Path(folder, "scale.cu")
+            source.write_text("""#include <cuda_runtime.h>
+__global__ void scale(float* out, const float* factors) { out[blockIdx.x * 256 + threadIdx.x] *= factors[3]; }
+int main() {
+  float *factors, *out;
+  cudaMalloc(&factors, 64);
+  cudaMalloc(&out, 64 * 256 * 4);
+  cudaMemset(factors, 0, 64);
+  cudaMemset(out, 0, 64 * 256 * 4);
+  void* arguments[] = {&out, &factors};
+  cudaLaunchKernel(reinterpret_cast<const void*>(scale), dim3(64), dim3(256), arguments, 0, nullptr);
+}
+""")
+            report = json_of(self, "placement", source, "--backend", "cpu", "--gpu", "a100", "--check", "--move", "factors:constant")
+        candidate = report["kernels"][0]["candidates"][0]
+        self.assertNotIn("moved_in_trace", candidate)
+        self.assertEqual(candidate["not_compiled"], "no line of this file launches scale<<<...>>>")
 
     def test_the_search_tries_textures_of_two_dimensions(self):
         """The rows of the matrix follow from its accesses."""
