@@ -13,7 +13,7 @@ import modelled
 import policies
 import power
 
-PARTS = ((beside, "check"), (beside, "camp"), (power, "check"), (power, "clocks"), (policies, "schedulers"), (policies, "partitions"), (policies, "pairs"))
+PARTS = ((beside, "check"), (beside, "camp"), (power, "check"), (power, "clocks"), (policies, "schedulers"), (policies, "barriers"), (policies, "partitions"), (policies, "pairs"))
 
 
 def main(arguments):
