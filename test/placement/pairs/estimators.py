@@ -6,8 +6,7 @@
 Each of the eight programs of placements.cu has one kernel with an array in each place that it can have. The kernels with the array elsewhere, traced and
 modelled by themselves, are what is predicted; the predictions are made from the trace of the kernel with the array in plain global memory: by the model on the
 moved trace, and by the paper's estimators, whole and with parts left out. Prints the change of each placement, and of each estimator the mean error, how
-many signs are right, and Kendall's tau. Fails where
-the moved traces' mean error is above 15 %, or fewer than nine of ten of their signs are right. All programs take some ten minutes of a core.
+many signs are right, and Kendall's tau. Fails where the moved traces' mean error is above 15 %, or fewer than nine of ten of their signs are right.
 """
 
 import argparse
