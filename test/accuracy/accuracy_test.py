@@ -149,7 +149,7 @@ class Sections(unittest.TestCase):
 class Boards(unittest.TestCase):
     def test_a_clock_keeps_cycles_in_front_of_memory_and_time_behind(self):
         text = boards.gpu_text("v100")
-        board = boards.Board("slow", "v100", clock_mhz=690, dram_gbs=450)
+        board = boards.Board("slow", "v100", clock_mhz=690, dram_gbs=450, copies_achieved=0.75)
         before, after = tomllib.loads(text), tomllib.loads(boards.changed(text, boards.changes_of(board, text), "slow"))
         value = lambda gpu, section, key: gpu[section][key]["value"]
         self.assertEqual(value(after, "sm", "clock_mhz"), 690)
@@ -158,6 +158,7 @@ class Boards(unittest.TestCase):
         self.assertAlmostEqual(value(after, "l2", "bytes_per_ns"), value(before, "l2", "bytes_per_ns") / 2)
         self.assertAlmostEqual(value(after, "dram", "latency_ns"), value(before, "dram", "latency_ns") + value(before, "l2", "latency_ns"), 1)
         self.assertAlmostEqual(value(after, "dram", "burst_ns"), 32 * 32 / 450, 3)
+        self.assertEqual(value(after, "dram", "copies_achieved"), 0.75)
         self.assertEqual(value(after, "dram", "activate_ns"), value(before, "dram", "activate_ns"))
 
     def test_a_board_without_changes_is_the_gpu(self):

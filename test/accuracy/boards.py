@@ -14,6 +14,7 @@ class Board:
     gpu: str
     clock_mhz: float | None = None
     dram_gbs: float | None = None
+    copies_achieved: float | None = None
     l1_has_global_loads: bool | None = None
     note: str = ""
 
@@ -65,6 +66,8 @@ def changes_of(board, text):
     if board.dram_gbs is not None:
         channels = tomllib.loads(text)["dram"]["channels"]["value"]
         changes["dram", "burst_ns"] = lambda _: f"{modelled.SECTOR * channels / board.dram_gbs:.4f}"
+    if board.copies_achieved is not None:
+        changes["dram", "copies_achieved"] = lambda _: f"{board.copies_achieved:g}"
     if board.l1_has_global_loads is not None:
         changes["l1", "global_loads"] = lambda _: str(board.l1_has_global_loads).lower()
     return changes

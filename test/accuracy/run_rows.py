@@ -26,7 +26,7 @@ def command_of(rows, threads, gpus):
     """Returns the command that models the kernels of rows which one run serves; `gpus`: what --gpu takes."""
     first = rows[0]
     names = "|".join(sorted({re.escape(name) for row in rows for name in row.kernels}))
-    return ["profile", f"{first.program}.cu", "--backend", "cpu", "--quiet", "--cold", "--gpu", ",".join(gpus), "--trials", TRIALS,
+    return ["profile", f"{first.program}.cu", "--backend", "cpu", "--quiet", "--cold", "--stop-when-traced", "--gpu", ",".join(gpus), "--trials", TRIALS,
             "--threads", threads, "--nvcc", "-O3", "--kernel", rf"\b({names})\b", "--launches", max(row.launch for row in rows),
             *(["--snapshot-blocks", first.blocks] if first.blocks else []), "--run", *first.arguments.split()]
 

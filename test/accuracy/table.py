@@ -31,7 +31,8 @@ def read_boards(path=HERE / "boards.tsv"):
     found = {}
     for row in read_tsv(path):
         l1 = {"": None, "true": True, "false": False}[row["l1_global_loads"]]
-        found[row["board"]] = boards.Board(row["board"], row["gpu"], number(row["clock_mhz"]), number(row["dram_gbs"]), l1, row["note"])
+        figures = [number(row[column]) for column in ("clock_mhz", "dram_gbs", "copies_achieved")]
+        found[row["board"]] = boards.Board(row["board"], row["gpu"], *figures, l1, row["note"])
     return found
 
 

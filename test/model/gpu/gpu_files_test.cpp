@@ -210,7 +210,7 @@ TEST_CASE("A file says how far off the model was on its GPU, or on its nearest r
     CHECK_FALSE(gpu->accuracy->date.empty());
     CHECK(model::describe_gpu(name, folder)->find("accuracy.time_mean_error") != std::string::npos);
   }
-  const auto relative = model::load_gpu("h200", folder), measured = model::load_gpu("h100-sxm", folder);
+  const auto relative = model::load_gpu("b200", folder), measured = model::load_gpu("h100-sxm", folder);
   REQUIRE(relative);
   REQUIRE(relative->accuracy);
   CHECK(relative->accuracy->gpu == "h100-sxm");
