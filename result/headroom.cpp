@@ -60,9 +60,10 @@ double reachable_dram_bytes_per_ns(const Machine& machine, double read_bytes, do
   const double bytes = read_bytes + write_bytes;
   if (bytes <= 0)
     return machine.dram_bytes_per_ns * machine.reads_reach;
-  // The time for a byte grows with the share of the writes, for each of which the bus is turned.
+  // The bus is turned for each byte that is written after one that was read; writes alone need no turn.
   const double of_reads = 1 / machine.reads_reach, of_copies = 1 / machine.copies_reach;
-  return machine.dram_bytes_per_ns / (of_reads + 2 * write_bytes / bytes * (of_copies - of_reads));
+  return machine.dram_bytes_per_ns /
+         (of_reads + 2 * std::min(read_bytes, write_bytes) / bytes * (of_copies - of_reads));
 }
 
 std::optional<Headroom> headroom_of(const KernelResult& kernel) {

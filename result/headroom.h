@@ -50,7 +50,7 @@ struct Headroom {
 double blocks_per_snapshot_block(const KernelResult& kernel);
 
 /// Returns the rate in bytes per nanosecond at which memory can move these bytes, at most: reads and writes
-/// in turn take longer than reads alone.
+/// in turn take longer than reads, or writes, alone.
 double reachable_dram_bytes_per_ns(const Machine& machine, double read_bytes, double write_bytes);
 
 /// Returns what the kernel reaches; nothing if it has no time, or its GPU's rates are not known.

@@ -99,6 +99,8 @@ TEST_CASE("reads alone reach the reads' rate, reads and as many writes that of c
   const Machine machine = *kernel_at_roofline().machine;
   CHECK(reachable_dram_bytes_per_ns(machine, 1e6, 0) == Approx(1800));
   CHECK(reachable_dram_bytes_per_ns(machine, 1e6, 1e6) == Approx(1600));
+  CHECK(reachable_dram_bytes_per_ns(machine, 1e6, 5e5) == reachable_dram_bytes_per_ns(machine, 5e5, 1e6));
+  CHECK(reachable_dram_bytes_per_ns(machine, 0, 1e6) == Approx(1800)); // writes alone turn no bus
   CHECK(reachable_dram_bytes_per_ns(machine, 0, 0) == Approx(1800));
 }
 
