@@ -1,5 +1,8 @@
 #include "report/accuracy_text.h"
 
+#include "report/figures.h"
+#include "result/likely_time.h"
+
 #include <fmt/ranges.h>
 
 namespace warplens::report {
@@ -39,6 +42,23 @@ std::string errors(const Accuracy& accuracy) {
   return text;
 }
 
+std::string_view text_of(LaunchKind kind) {
+  switch (kind) {
+  case LaunchKind::small: return "short launches";
+  case LaunchKind::dram: return "bound by DRAM";
+  case LaunchKind::l2: return "bound by the L2";
+  case LaunchKind::sm: return "bound by the SMs";
+  case LaunchKind::latency: return "bound by latency";
+  }
+  return "";
+}
+
+/// Returns on what an error stands: "23 bound by DRAM on v100".
+std::string evidence(const ErrorOfKind& error, LaunchKind kind) {
+  return fmt::format("{} {} on {}", error.launches, error.of_any_kind ? "of all kinds" : text_of(kind),
+                     error.measured_on);
+}
+
 } // namespace
 
 std::string accuracy_text(const std::optional<Accuracy>& accuracy, std::string_view gpu) {
@@ -50,7 +70,27 @@ std::string accuracy_text(const std::optional<Accuracy>& accuracy, std::string_v
                      errors(*accuracy));
 }
 
-std::string accuracy_beside_time(const std::optional<Accuracy>& accuracy) {
+std::string accuracy_beside_time(const KernelResult& kernel) {
+  const std::optional<LikelyTime> likely = likely_time_of(kernel);
+  if (!likely)
+    return accuracy_in_mean(kernel.accuracy);
+  const LaunchKind kind = kind_of(*kernel.time);
+  return fmt::format("{} to {} in nine of ten launches like it: of {}",
+                     duration(Statistic{.mean = likely->low_us}),
+                     duration(Statistic{.mean = likely->high_us}), evidence(likely->like, kind));
+}
+
+std::vector<std::string> accuracy_by_kind(const Accuracy& accuracy) {
+  std::vector<std::string> lines;
+  for (std::size_t kind = 0; kind < launch_kinds; ++kind)
+    if (const std::optional<ErrorOfKind>& error = accuracy.time_by_kind[kind])
+      lines.push_back(fmt::format("{}: within {:.2f} × in nine of ten launches, of {}",
+                                  text_of(LaunchKind(kind)), 1 + error->within,
+                                  evidence(*error, LaunchKind(kind))));
+  return lines;
+}
+
+std::string accuracy_in_mean(const std::optional<Accuracy>& accuracy) {
   return accuracy && accuracy->time ? fmt::format("times of {} are {} off in the mean", accuracy->gpu,
                                                   percent_off(accuracy->time->mean))
                                     : "held against no measured time";

@@ -1,5 +1,6 @@
 #include "report/brief.h"
 
+#include "report/accuracy_text.h"
 #include "report/annotated_source.h"
 #include "report/application.h"
 #include "report/kernel_findings.h"
@@ -194,6 +195,8 @@ BriefKernel brief_kernel(const KernelResult& kernel, const std::vector<Suggestio
   add_findings(brief, kernel, costly);
   brief.findings.resize(std::min(brief.findings.size(), max_brief_findings));
   brief.accuracy = short_accuracy(kernel.accuracy);
+  brief.likely = likely_time_of(kernel);
+  brief.time_note = short_text(accuracy_beside_time(kernel), note_bytes);
   if (std::ranges::any_of(brief.lines, [](const BriefLine& line) { return line.stall.empty(); }))
     brief.reasons["stall"] = kernel.time ? "warps do not wait to issue there" : why_no_time(kernel);
   return brief;

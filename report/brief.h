@@ -3,6 +3,7 @@
 // and how far the figures can be trusted.
 #pragma once
 
+#include "result/likely_time.h"
 #include "result/result.h"
 #include "support/expected.h"
 
@@ -69,6 +70,8 @@ struct BriefKernel {
   std::vector<BriefLine> lines;
   std::vector<BriefFinding> findings;         ///< those with a gain first, then those that cost most
   std::optional<Accuracy> accuracy;           ///< of the GPU's model
+  std::optional<LikelyTime> likely;           ///< where the time lies on hardware
+  std::string time_note;                      ///< likewise, in words
   std::map<std::string, std::string> reasons; ///< why a field is unknown, by its name in the JSON
 
   std::optional<BriefRoofline> roofline; ///< none: the GPU's rates are not known

@@ -60,12 +60,8 @@ std::string short_name(const KernelResult& kernel) {
 
 } // namespace
 
-std::string print_brief_difference(const Difference& difference, const SpeedComparison& speed) {
+std::vector<std::string> lines_of_changes(const Difference& difference, const SpeedComparison& speed) {
   std::vector<std::string> lines;
-  for (const TotalSpeed& total : speed.totals)
-    lines.push_back(
-        cut(printable(fmt::format("in total on {}: {}", total.gpu, describe(total.speed))), 2 * brief_width) +
-        "\n");
   for (std::size_t index = 0; index < difference.kernels.size(); ++index)
     lines.push_back(cut(fmt::format("{}: {}", short_name(*difference.kernels[index].after),
                                     printable(describe(speed.kernels[index]))),
@@ -78,6 +74,16 @@ std::string print_brief_difference(const Difference& difference, const SpeedComp
   for (const ChangedSite& changed : changed_sites(difference))
     if (std::string line = line_of(*changed.site); !line.empty())
       lines.push_back(std::move(line));
+  return lines;
+}
+
+std::string print_brief_difference(const Difference& difference, const SpeedComparison& speed) {
+  std::vector<std::string> lines;
+  for (const TotalSpeed& total : speed.totals)
+    lines.push_back(
+        cut(printable(fmt::format("in total on {}: {}", total.gpu, describe(total.speed))), 2 * brief_width) +
+        "\n");
+  std::ranges::move(lines_of_changes(difference, speed), std::back_inserter(lines));
 
   std::string text = fmt::format("{}\n", text_of(speed.verdict));
   constexpr std::size_t room_for_rest = 32;

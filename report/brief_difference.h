@@ -5,8 +5,13 @@
 #include "report/speed_verdict.h"
 
 #include <string>
+#include <vector>
 
 namespace warplens::report {
+
+/// Returns a line for each kernel with its verdict, then one for each of the costliest accesses of which a
+/// figure changed by more than its interval.
+std::vector<std::string> lines_of_changes(const Difference& difference, const SpeedComparison& speed);
 
 /// Prints the verdicts, then the costliest accesses of which a figure changed by more than its interval.
 std::string print_brief_difference(const Difference& difference, const SpeedComparison& speed);

@@ -56,6 +56,8 @@ Json to_json(const BriefKernel& kernel) {
                             {"low", number(kernel.microseconds->spread95[0])},
                             {"high", number(kernel.microseconds->spread95[1])},
                             {"extrapolated", kernel.is_extrapolated}};
+  if (const auto& likely = kernel.likely)
+    json["likely"] = {{"low", number(likely->low_us)}, {"high", number(likely->high_us)}};
   json["limiter"] = word(kernel.limiter);
   json["busiest"] = word(kernel.busiest);
   json["busy"] = number(kernel.busy);

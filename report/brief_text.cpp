@@ -43,7 +43,7 @@ std::string text_of(const BriefKernel& kernel) {
                             ? "not known: " + kernel.reasons.at("microseconds")
                             : fmt::format("{}{}; {}", duration(*kernel.microseconds),
                                           kernel.is_extrapolated ? ", extrapolated from the snapshot" : "",
-                                          accuracy_beside_time(kernel.accuracy)));
+                                          kernel.time_note));
   text += field("limited by", limit(kernel));
   if (const auto& roofline = kernel.roofline)
     text += field("roofline",

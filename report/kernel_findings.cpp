@@ -408,7 +408,7 @@ const SiteResult* waiting_site(const KernelResult& kernel) {
 
 std::string note_beside_time(const KernelResult& kernel) {
   return waiting_site(kernel) != nullptr ? "not known: as if no thread waited for others, see below"
-                                         : accuracy_beside_time(kernel.accuracy);
+                                         : accuracy_beside_time(kernel);
 }
 
 RooflineVerdict judge(const Headroom& headroom, const KernelResult& kernel) {

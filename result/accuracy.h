@@ -1,6 +1,7 @@
 // How far off a GPU's model was where it was held against measurements (docs/accuracy.md).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,6 +15,20 @@ struct ErrorOfFigure {
   double mean = 0, worst = 0;
 };
 
+/// What launches have in common whose times a model gets wrong in the same way: the launch itself is a
+/// notable part of them, or what bounds them lies in memory, in the L2, in the SMs, or nowhere.
+enum class LaunchKind : std::uint8_t { small, dram, l2, sm, latency };
+inline constexpr std::size_t launch_kinds = 5;
+
+/// How far apart predicted and measured times are in nine launches of ten, on kernels by which no figure was
+/// chosen.
+struct ErrorOfKind {
+  double within = 0; ///< neither time is more than 1 + `within` times the other
+  std::uint64_t launches = 0;
+  std::string measured_on;  ///< a GPU, a generation, or several: "a100", "Hopper", "all GPUs"
+  bool of_any_kind = false; ///< too few of the kind were measured
+};
+
 /// The errors of a GPU's model, as its file states them. A GPU on which nothing was measured has those of its
 /// nearest relative.
 struct Accuracy {
@@ -22,6 +37,7 @@ struct Accuracy {
   std::optional<ErrorOfFigure> time, l1_read_hit_rate, l2_read_hit_rate;
   std::vector<std::string> without; ///< what none of the kernels has: "tensor cores"
   std::string date;                 ///< on which the errors were recorded: "2026-11-24"
+  std::array<std::optional<ErrorOfKind>, launch_kinds> time_by_kind{}; ///< by LaunchKind
 };
 
 } // namespace warplens

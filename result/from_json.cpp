@@ -357,6 +357,14 @@ void read(const JsonNode& node, ObjectResult& target) {
   read_if_there(node, "reuse_distance", target.reuse_distance);
 }
 
+void read(const JsonNode& node, ErrorOfKind& target) {
+  node["within"].read(target.within);
+  node["within"].require(target.within >= 0, "a number that is not below 0");
+  node["launches"].read(target.launches);
+  node["measured_on"].read(target.measured_on);
+  node["of_any_kind"].read(target.of_any_kind);
+}
+
 void read(const JsonNode& node, Accuracy& target) {
   node["gpu"].read(target.gpu);
   node["launches"].read(target.launches);
@@ -364,6 +372,10 @@ void read(const JsonNode& node, Accuracy& target) {
   read_if_there(node, "time", target.time);
   read_if_there(node, "l1_read_hit_rate", target.l1_read_hit_rate);
   read_if_there(node, "l2_read_hit_rate", target.l2_read_hit_rate);
+  if (node.has("time_by_kind"))
+    for (std::size_t kind = 0; kind < launch_kinds; ++kind)
+      if (const char* const name = name_of(LaunchKind(kind)).data(); node["time_by_kind"].has(name))
+        read(node["time_by_kind"][name], target.time_by_kind[kind].emplace());
   node["without"].for_each([&](const JsonNode& text) { text.read(target.without.emplace_back()); });
   node["date"].read(target.date);
 }

@@ -12,6 +12,9 @@ namespace warplens {
 template <>
 inline constexpr std::array<std::string_view, 3> names_of<StoppedBy>{"confidence", "limit", "request"};
 template <>
+inline constexpr std::array<std::string_view, launch_kinds> names_of<LaunchKind>{"small", "dram", "l2", "sm",
+                                                                                 "latency"};
+template <>
 inline constexpr std::array<std::string_view, instruction_kind_count> names_of<InstructionKind>{
     "fp32", "fp64", "fp16", "integer", "multiply_add", "special_function", "tensor", "memory", "control"};
 template <>

@@ -3,6 +3,7 @@
 #include "result/code_json.h"
 #include "result/events_json.h"
 #include "result/headroom.h"
+#include "result/likely_time.h"
 #include "result/names.h"
 #include "result/result.h"
 #include "result/shares_json.h"
@@ -88,6 +89,7 @@ void put(Json& object, const char* key, const std::optional<KernelTime>& time) {
   json["busy"] = shares_by<Resource>(time->busy);
   json["mean_busy"] = shares_by<Resource>(time->mean_busy);
   json["bound"] = name_of_bound(time->bound);
+  json["kind"] = name_of(kind_of(*time));
   for (const BoundOfMachines& of_machines : time->bounds)
     json["bounds"].push_back({{"bound", name_of_bound(of_machines.bound)},
                               {"trials", of_machines.trials},
@@ -348,6 +350,12 @@ Json to_json(const Accuracy& accuracy) {
   put(json, "time", accuracy.time);
   put(json, "l1_read_hit_rate", accuracy.l1_read_hit_rate);
   put(json, "l2_read_hit_rate", accuracy.l2_read_hit_rate);
+  for (std::size_t kind = 0; kind < launch_kinds; ++kind)
+    if (const std::optional<ErrorOfKind>& error = accuracy.time_by_kind[kind])
+      json["time_by_kind"][std::string(name_of(LaunchKind(kind)))] = {{"within", error->within},
+                                                                      {"launches", error->launches},
+                                                                      {"measured_on", error->measured_on},
+                                                                      {"of_any_kind", error->of_any_kind}};
   json["without"] = accuracy.without;
   json["date"] = accuracy.date;
   return json;
@@ -401,6 +409,8 @@ Json to_json(const KernelResult& kernel) {
     json["l2_start"] = {
         {"warm", kernel.l2_start->warm}, {"bytes", kernel.l2_start->bytes}, {"why", kernel.l2_start->why}};
   put(json, "time", kernel.time);
+  if (const auto likely = likely_time_of(kernel); likely && json.contains("time"))
+    json["time"]["likely"] = {{"low", likely->low_us}, {"high", likely->high_us}};
   if (!kernel.time_unknown.empty())
     json["time_unknown"] = kernel.time_unknown;
   put(json, "warps", kernel.warps);

@@ -28,6 +28,8 @@ void declare_report(CLI::App& app, Action& chosen);
 void declare_view(CLI::App& app, Action& chosen);
 /// `exit_code` is that of a comparison that succeeds, for --exit-code verdict.
 void declare_diff(CLI::App& app, Action& chosen, int& exit_code);
+/// `exit_code`: likewise.
+void declare_ab(CLI::App& app, const std::vector<std::string>& rest, Action& chosen, int& exit_code);
 void declare_compare(CLI::App& app, Action& chosen);
 void declare_counters(CLI::App& app, Action& chosen);
 void declare_mcp(CLI::App& app, Action& chosen);

@@ -1,6 +1,7 @@
 // `warplens diff`: prints the changes between two results; fails if one is worse than allowed.
 
 #include "driver/commands/commands.h"
+#include "driver/commands/exit_code.h"
 #include "driver/options.h"
 #include "driver/stages/print.h"
 #include "driver/stages/read_result.h"
@@ -21,18 +22,6 @@ struct DiffOptions {
   bool fail_if_slower = false, exit_with_verdict = false;
   OutputOptions output;
 };
-
-/// Returns the exit code of a verdict under --exit-code verdict: beside those of an error (1) and of a wrong
-/// command line (2).
-int exit_code_of(report::SpeedVerdict verdict) {
-  switch (verdict) {
-  case report::SpeedVerdict::same: return 0;
-  case report::SpeedVerdict::faster: return 3;
-  case report::SpeedVerdict::slower: return 4;
-  case report::SpeedVerdict::cannot_say: return 5;
-  }
-  return 1;
-}
 
 /// Returns the line for --fail-if-slower: the GPU on which the program is slower.
 std::string slower_on(const report::SpeedComparison& speed) {
@@ -91,18 +80,8 @@ void declare_diff(CLI::App& app, Action& chosen, int& exit_code) {
       "this and beyond its 95 % interval; may be given several times");
   command->add_flag("--fail-if-slower", options->fail_if_slower,
                     "exit with 1 if all kernels together are slower on any GPU");
-  command
-      ->add_option_function<std::string>(
-          "--exit-code",
-          [options](const std::string& word) { options->exit_with_verdict = word == "verdict"; },
-          "verdict: exit with 0 if the program is as fast as before, 3 if faster, 4 if slower, 5 if that\n"
-          "cannot be said; failure: only with 1 for --fail-if and --fail-if-slower")
-      ->check(CLI::IsMember({"failure", "verdict"}))
-      ->option_text("WORD=failure");
-  command->add_option("--same-within", options->tolerance, "changes of a time within this share are none")
-      ->check(CLI::Validator(check_fraction, ""))
-      ->type_name("FRACTION")
-      ->capture_default_str();
+  add_exit_code_option(*command, options->exit_with_verdict);
+  add_same_within_option(*command, options->tolerance);
   command->add_option("--kernel", options->kernel, "compare only kernels whose name matches")
       ->type_name("REGEX")
       ->check(CLI::Validator(check_regex, ""));

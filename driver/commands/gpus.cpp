@@ -20,7 +20,7 @@ Expected<void> list() {
     TRY_LET(gpu, model::load_gpu(name, resources().gpus));
     text +=
         fmt::format("{:<12} {:<28} {:>4} {:>6} KiB  {}\n", gpu->id, gpu->name, gpu->sms, gpu->l2_bytes / 1024,
-                    model::why_times_are_unknown(*gpu).empty() ? report::accuracy_beside_time(gpu->accuracy)
+                    model::why_times_are_unknown(*gpu).empty() ? report::accuracy_in_mean(gpu->accuracy)
                                                                : "times are not known");
   }
   return print_text(text, "");
@@ -32,9 +32,13 @@ Expected<void> describe(const std::string& name) {
   const std::string why = model::why_times_are_unknown(*gpu);
   const std::string times =
       why.empty() ? "" : fmt::format("{}: times are not known, because {}\n", gpu->id, why);
-  return print_text(
-      fmt::format("{}: {}\n{}\n{}", gpu->id, report::accuracy_text(gpu->accuracy, gpu->id), times, *figures),
-      "");
+  std::string by_kind;
+  if (gpu->accuracy)
+    for (const std::string& line : report::accuracy_by_kind(*gpu->accuracy))
+      by_kind += fmt::format("    times {}\n", line);
+  return print_text(fmt::format("{}: {}\n{}{}\n{}", gpu->id, report::accuracy_text(gpu->accuracy, gpu->id),
+                                by_kind, times, *figures),
+                    "");
 }
 
 } // namespace

@@ -317,21 +317,27 @@ void say_what_has_no_probes(const std::string& program) {
 
 } // namespace
 
-Expected<void> trace_model_print(const RunRequest& request, const ModelOptions& model,
-                                 const OutputOptions& output) {
-  TRY(check_writable(output.file));
-  TRY(check_format(*output.format));
+Expected<ModelledProgram> trace_and_model(const RunRequest& request, const ModelOptions& model,
+                                          const OutputOptions& output) {
   TRY_LET(traced, trace_program(request, output.quiet));
-  const std::string& ending = traced->ending;
+  std::string& ending = traced->ending;
   auto result = simulate_all(traced->traces, request, model, output);
   if (!result)
     return ending.empty() ? tl::unexpected(result.error()) : fail("{}; {}", ending, result.error().message);
   say_what_has_no_probes(request.command.front());
   result->manifest = make_manifest(model.gpus, request.sources, request.nvcc);
-  TRY(print(*result, result->program, output));
-  if (!ending.empty())
-    return fail("{}; the report covers what was collected until then", ending);
-  if (result->trace_truncated)
+  return ModelledProgram{std::move(*result), std::move(ending)};
+}
+
+Expected<void> trace_model_print(const RunRequest& request, const ModelOptions& model,
+                                 const OutputOptions& output) {
+  TRY(check_writable(output.file));
+  TRY(check_format(*output.format));
+  TRY_LET(modelled, trace_and_model(request, model, output));
+  TRY(print(modelled->result, modelled->result.program, output));
+  if (!modelled->ending.empty())
+    return fail("{}; the report covers what was collected until then", modelled->ending);
+  if (modelled->result.trace_truncated)
     return fail("{}: its trace was cut short; the report covers what was collected", request.name);
   return {};
 }

@@ -4,6 +4,7 @@
 
 #include "driver/options.h"
 #include "model/gpu/gpu.h"
+#include "result/result.h"
 #include "support/expected.h"
 #include "trace/reader.h"
 
@@ -56,6 +57,16 @@ Expected<TracedProgram> trace_program(const RunRequest& request, bool quiet);
 
 /// Returns the trace of a program of one process; the error names the processes of another one.
 Expected<trace::Reader> only_trace(TracedProgram program, const std::string& name);
+
+/// A program that was traced and modelled.
+struct ModelledProgram {
+  Result result;
+  std::string ending; ///< as of run_program(): then the result is of what was collected
+};
+
+/// Runs the program and the model.
+Expected<ModelledProgram> trace_and_model(const RunRequest& request, const ModelOptions& model,
+                                          const OutputOptions& output);
 
 /// Runs the program, the model and the report. A program that fails, or whose trace does, still gets its
 /// report from the collected part; then the failure is the error.

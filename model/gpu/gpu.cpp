@@ -253,6 +253,7 @@ Expected<Gpu> load_gpu(const std::string& name, const fs::path& folder) {
   TRY_LET(gpu, read(*path, *figures));
   if (gpu->accuracy && gpu->accuracy->launches == 0) {
     TRY_LET(accuracy, accuracy_of_relative(*path, gpu->accuracy->gpu, folder));
+    accuracy->time_by_kind = gpu->accuracy->time_by_kind; // which hold for this GPU, not for its relative
     gpu->accuracy = std::move(*accuracy);
   }
   return gpu;

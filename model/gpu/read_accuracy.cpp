@@ -1,5 +1,9 @@
 #include "model/gpu/read_accuracy.h"
 
+#include "result/names.h"
+
+#include <fmt/format.h>
+
 namespace warplens::model {
 namespace {
 
@@ -17,6 +21,25 @@ std::optional<ErrorOfFigure> read_error(TomlFigures& figures, const std::string&
   return error;
 }
 
+/// Reads how far off times of a kind are, where the table has it.
+std::optional<ErrorOfKind> read_error(TomlFigures& figures, LaunchKind kind) {
+  const auto key = [&](std::string_view what) { return fmt::format("accuracy.{}_{}", name_of(kind), what); };
+  if (!figures.has_key(key("within")))
+    return std::nullopt;
+  constexpr double any_error = 1'000, any_count = 1'000'000;
+  ErrorOfKind error;
+  double launches = 0;
+  std::string kinds;
+  figures.plain_number(key("within"), error.within, 0, any_error);
+  figures.plain_number(key("launches"), launches, 1, any_count);
+  figures.text(key("measured_on"), error.measured_on);
+  figures.text(key("kinds"), kinds);
+  figures.require(kinds == "its" || kinds == "all", key("kinds"), "\"its\" or \"all\"");
+  error.launches = std::uint64_t(launches);
+  error.of_any_kind = kinds == "all";
+  return error;
+}
+
 } // namespace
 
 std::optional<Accuracy> read_accuracy(TomlFigures& figures) {
@@ -24,6 +47,8 @@ std::optional<Accuracy> read_accuracy(TomlFigures& figures) {
     return std::nullopt;
   Accuracy accuracy;
   figures.text("accuracy.gpu", accuracy.gpu);
+  for (std::size_t kind = 0; kind < launch_kinds; ++kind)
+    accuracy.time_by_kind[kind] = read_error(figures, LaunchKind(kind));
   if (!figures.has_key("accuracy.launches"))
     return accuracy;
   constexpr double any_count = 1'000'000;

@@ -118,6 +118,12 @@ class Kernel:
         error = accuracy.get("time")
         return error["mean_error"] if error else None
 
+    @property
+    def likely(self) -> Optional[Tuple[float, float]]:
+        """The times in µs between which nine of ten launches like it lie on hardware, where such were measured."""
+        likely = (self.data.get("time") or {}).get("likely")
+        return (likely["low"], likely["high"]) if likely else None
+
     def costliest(self, count: int = 3) -> List[Site]:
         """Returns the accesses with the largest shares of the time, or of the latency where there is no time."""
         def cost(site: Site) -> float:

@@ -4,6 +4,7 @@
     accuracy.py measure build/bin/warplens [--only REGEX]    prints predicted beside measured
     accuracy.py check   build/bin/warplens [--all]           fails where a row of the table got worse than recorded
     accuracy.py record  build/bin/warplens [--only REGEX]    records the errors, writes docs/accuracy.md and [accuracy] of the GPU files
+    accuracy.py coverage                                     how many rows lie in the interval that other programs' rows give them
     accuracy.py write                                        writes these from what is recorded
 
 `check` takes the rows of measurements.tsv that are marked for it, and `--all`, or WARPLENS_ALL in the environment, all of them. README.md
@@ -19,6 +20,7 @@ import time
 
 import document
 import gpu_section
+import intervals
 import modelled
 import run_rows
 import table
@@ -72,14 +74,14 @@ def write_all(rows, recorded):
 
 
 def record(rows, all_rows, outcomes, recorded):
-    recorded = recorded | {row.key: table.Recorded(outcomes[row.key].errors, outcomes[row.key].top_stall) for row in rows}
+    recorded = recorded | {row.key: table.recorded_of(outcomes[row.key]) for row in rows}
     table.write_errors(recorded, all_rows)
     write_all(all_rows, table.read_errors())
 
 
 def parse(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("verb", choices=("measure", "check", "record", "write"))
+    parser.add_argument("verb", choices=("measure", "check", "record", "coverage", "write"))
     parser.add_argument("warplens", type=pathlib.Path, nargs="?", default=modelled.ROOT / "build/bin/warplens")
     parser.add_argument("--only", metavar="REGEX", help="the rows whose keys match: board, program, arguments, kernel")
     parser.add_argument("--all", action="store_true", help="check: all rows")
@@ -92,6 +94,9 @@ def main(arguments):
     all_rows, recorded = table.read_rows(), table.read_errors()
     if options.verb == "write":
         write_all(all_rows, recorded)
+        return 0
+    if options.verb == "coverage":
+        intervals.print_coverage(intervals.scores_of(all_rows, recorded))
         return 0
     rows = chosen_rows(all_rows, options)
     if not rows:

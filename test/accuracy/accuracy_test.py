@@ -1,6 +1,8 @@
 """Tests what counts as worse, what a row's errors are, and what is written from them, on rows and results made by hand."""
 
+import dataclasses
 import pathlib
+import random
 import sys
 import tempfile
 import tomllib
@@ -10,6 +12,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import boards
 import document
 import gpu_section
+import intervals
 import modelled
 import run_rows
 import table
@@ -105,7 +108,7 @@ class Files(unittest.TestCase):
         self.assertEqual((modelled.ROOT / "docs/accuracy.md").read_text(encoding="utf-8"), document.write(rows, recorded))
         for path in modelled.GPUS.glob("*.toml"):
             text = path.read_text(encoding="utf-8")
-            lines = gpu_section.lines_of(path.stem, rows, recorded, tomllib.loads(text)["accuracy"].get("date", ""))
+            lines = gpu_section.lines_of(path.stem, text, rows, recorded, tomllib.loads(text)["accuracy"].get("date", ""))
             self.assertEqual(text, gpu_section.with_section(text, lines) if lines else text, path.name)
 
     def test_errors_there_and_back(self):
@@ -125,14 +128,14 @@ class Sections(unittest.TestCase):
                 ROWS[2].key: table.Recorded({"time": 500.0}, "")}
 
     def test_of_a_gpu(self):
-        accuracy = tomllib.loads("\n".join(gpu_section.lines_of("v100", self.ROWS, self.RECORDED, "2026-01-02")))["accuracy"]
+        accuracy = tomllib.loads("\n".join(gpu_section.lines_of("v100", "", self.ROWS, self.RECORDED, "2026-01-02")))["accuracy"]
         self.assertNotIn("atomics", accuracy["without"])
         self.assertIn("tensor cores", accuracy.pop("without"))
         self.assertEqual(accuracy, {"gpu": "v100", "launches": 2, "kernels": 2, "time_mean_error": 0.15, "time_worst_error": 0.2,
                                     "l1_mean_error": 0.04, "l1_worst_error": 0.04, "date": "2026-01-02"})
 
     def test_a_gpu_without_measurements_has_none(self):
-        self.assertEqual(gpu_section.lines_of("a100", self.ROWS, self.RECORDED, ""), [])
+        self.assertEqual(gpu_section.lines_of("a100", "[sm]\n", self.ROWS, self.RECORDED, ""), [])
 
     def test_replaces_what_was_there(self):
         text = 'name = "x"\n\n[sources]\na = "b"\n\n[sm]\n'
@@ -144,6 +147,49 @@ class Sections(unittest.TestCase):
         page = document.write(self.ROWS, self.RECORDED)
         self.assertIn("| v100 | time | 2 | 15.0 % | 10.0 % | 20.0 % | -20.0 %: `64 scan` |".replace("`64 scan`", "`scans 64 scan`"), page)
         self.assertIn("## By hand", page)
+
+
+def scores(values, gpu="v100", kind="dram", programs=None):
+    return [intervals.Score(gpu, f"program {programs or ''}{index}", kind, value) for index, value in enumerate(values)]
+
+
+class Intervals(unittest.TestCase):
+    def test_nine_groups_are_too_few(self):
+        self.assertIsNone(intervals.quantile(scores([0.1] * 9)))
+        self.assertEqual(intervals.quantile(scores(range(10))), 9)
+
+    def test_nine_launches_of_ten_lie_within(self):
+        rng = random.Random(1)
+        inside = 0
+        for _ in range(2000):
+            drawn = [rng.expovariate(1) for _ in range(25)]
+            inside += drawn[0] <= intervals.quantile(scores(drawn[1:]))
+        self.assertAlmostEqual(inside / 2000, 0.9, delta=0.03)
+
+    def test_many_rows_of_one_program_count_as_one(self):
+        few = scores([0.1] * 19) + [intervals.Score("v100", "another", "dram", 5.0)] * 100
+        self.assertEqual(intervals.quantile(few), 0.1)
+
+    def test_what_is_nearest_comes_first(self):
+        of_v100 = scores([0.1] * 12)
+        self.assertEqual(intervals.interval("v100", "dram", of_v100).measured_on, "v100")
+        self.assertTrue(intervals.interval("v100", "l2", of_v100).of_all_kinds)
+        self.assertEqual(intervals.interval("h100-pcie", "dram", scores([0.1] * 12, "h100-sxm")).measured_on, "Hopper")
+        self.assertEqual(intervals.interval("a100", "dram", of_v100).measured_on, "all GPUs")
+        self.assertIsNone(intervals.interval("a100", "dram", of_v100[:9]))
+
+    def test_a_program_is_judged_by_others(self):
+        judged = intervals.coverage(scores([0.1] * 11) + scores([9.0] * 11, programs="far "))
+        self.assertEqual(len(judged), 22)
+        self.assertEqual(intervals.summary(judged)[:2], (22, 22))
+
+    def test_a_gpu_without_rows_has_those_of_others_beside_its_relative(self):
+        rows = [dataclasses.replace(row_of(time=1), program=f"program {index}") for index in range(12)]
+        recorded = {row.key: table.Recorded({"time": 10.0}, "", "dram") for row in rows}
+        text = '[accuracy] # by hand\ngpu = "v100" # the nearest\n\n[sources]\n'
+        accuracy = tomllib.loads("\n".join(gpu_section.lines_of("a100", text, rows, recorded, "2026-01-02")))["accuracy"]
+        self.assertEqual([accuracy[key] for key in ("gpu", "dram_within", "dram_launches", "dram_measured_on", "dram_kinds", "sm_kinds")],
+                         ["v100", 0.1, 12, "all GPUs", "its", "all"])
 
 
 class Boards(unittest.TestCase):

@@ -1,5 +1,6 @@
 """Writes docs/accuracy.md from the table and the recorded errors."""
 
+import intervals
 import modelled
 import table
 
@@ -67,6 +68,32 @@ def summary(gpus, rows, recorded):
     return lines
 
 
+KINDS = {"small": "short launches", "dram": "bound by DRAM", "l2": "bound by the L2", "sm": "bound by the SMs", "latency": "bound by latency"}
+
+
+def interval_cell(gpu, kind, scores):
+    found = intervals.interval(gpu, kind, scores)
+    return f"{1 + found.within:.2f} ×: {found.launches}{' of all kinds' if found.of_all_kinds else ''} on {found.measured_on}" if found else "–"
+
+
+def interval_table(rows, recorded):
+    """Returns the section on single times; nothing if too little is recorded for intervals."""
+    scores = intervals.scores_of(rows, recorded)
+    judged = intervals.coverage(scores)
+    if not judged:
+        return []
+    covered, count, width = intervals.summary(judged)
+    lines = ["", "## How far off one time is", "",
+             "Beside a time stands between which times nine launches of ten like it lie: by that many times it may be too short or too long.",
+             "It follows from rows held back, of its kind on its GPU, or where programs of that kind are few, of the next that are like it.",
+             f"Where the interval of each row is formed by other programs' rows alone, {covered} of {count} rows lie in theirs ({covered / count:.0%}; 90 % are aimed at), "
+             f"which reach {width:.0%} up in the mean: `accuracy.py coverage`.", "",
+             f"| GPU | {' | '.join(KINDS.values())} |", f"|---|{'---|' * len(KINDS)}"]
+    for gpu in sorted(path.stem for path in modelled.GPUS.glob("*.toml")):
+        lines.append(f"| {gpu} | {' | '.join(interval_cell(gpu, kind, scores) for kind in KINDS)} |")
+    return lines
+
+
 def figure_cells(row, recorded):
     """Returns a row's figures as text: measured and error of each."""
     cells = []
@@ -97,7 +124,7 @@ def rows_of(heading, rows, recorded):
 def write(rows, recorded):
     """Returns the page."""
     gpus = [gpu for gpu in sorted(path.stem for path in modelled.GPUS.glob("*.toml")) if table.measured_on(rows, gpu)]
-    lines = summary(gpus, rows, recorded)
+    lines = summary(gpus, rows, recorded) + interval_table(rows, recorded)
     for gpu in gpus:
         lines += rows_of(gpu, table.measured_on(rows, gpu), recorded)
     lines += rows_of("By hand", [row for row in rows if row.use == "by hand"], recorded)

@@ -98,6 +98,7 @@ class Outcome:
     predicted: dict
     errors: dict
     top_stall: str
+    kind: str = ""  # of launches, by which intervals are formed (intervals.py)
 
 
 def nth_launch(kernels, name, gpu, launch):
@@ -122,7 +123,7 @@ def predict(row, kernels, gpu):
         predicted[figure] = amount / row.share if amount is not None and modelled.whole_launch(first) == 1 else None
     predicted = {figure: value for figure, value in predicted.items() if value is not None and figure in row.measured}
     errors = {figure: error_of(figure, value, row.measured[figure]) for figure, value in predicted.items()}
-    return Outcome(predicted, errors, modelled.top_stall(first) or "")
+    return Outcome(predicted, errors, modelled.top_stall(first) or "", first.get("time", {}).get("kind", ""))
 
 
 def error_of(figure, predicted, measured):
@@ -140,23 +141,29 @@ def is_right(row, top_stall):
 class Recorded:
     errors: dict
     top_stall: str
+    kind: str = ""
+
+
+def recorded_of(outcome):
+    """Returns what is recorded of an outcome."""
+    return Recorded(outcome.errors, outcome.top_stall, outcome.kind)
 
 
 def read_errors(path=HERE / "errors.tsv"):
     """Returns what was recorded, by the rows' keys."""
     if not path.exists():
         return {}
-    return {row["row"]: Recorded({figure: float(row[figure]) for figure in FIGURES if row[figure]}, row["top_stall"]) for row in read_tsv(path)}
+    return {row["row"]: Recorded({figure: float(row[figure]) for figure in FIGURES if row[figure]}, row["top_stall"], row["kind"]) for row in read_tsv(path)}
 
 
 def write_errors(recorded, rows, path=HERE / "errors.tsv"):
     """Writes the errors of the rows that the table has, in its order."""
     lines = ["# Written by `accuracy.py record`: predicted less measured, of times and bytes in % of the measured, of hit rates in points.",
-             "\t".join(("row", *FIGURES, "top_stall"))]
+             "\t".join(("row", *FIGURES, "top_stall", "kind"))]
     for row in rows:
         if entry := recorded.get(row.key):
             figures = (f"{entry.errors[figure]:.1f}" if figure in entry.errors else "" for figure in FIGURES)
-            lines.append("\t".join((row.key, *figures, entry.top_stall)))
+            lines.append("\t".join((row.key, *figures, entry.top_stall, entry.kind)))
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

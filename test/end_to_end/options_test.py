@@ -283,6 +283,7 @@ COMMANDS |= {
 --vary           |                              | --vary n=8
 -o --output      |                              | -o other
 """),
+    "ab": ("ab growing.cu growing.cu --backend cpu [--trials 2] [--quiet] {} --run 8", REPORT + QUIET),
     "compare": ("compare result.json measured.csv [--units base] [--format json] {}", REPORT + KERNEL + """
 --units          | --units auto                 | = --units base
 --gpu            |                              | --gpu v100
@@ -328,9 +329,10 @@ COMMANDS |= {
 }
 
 # These commands hand the options that they have no row for to the stages that the others call, through the same functions.
-AS_OTHERS = {"run": ["model"], "profile": ["model", "run"], "sweep": ["model", "run", "profile"]}
+AS_OTHERS = {"ab": ["model", "run", "profile", "diff"], "run": ["model"], "profile": ["model", "run"], "sweep": ["model", "run", "profile"]}
 # Options whose effect these programs do not show, and why.
 UNSEEN = {
+    ("ab", "--at"): "ab_test.py has a repository",
     ("report", "--advice"): "needs what `advise` found to pay",
     ("clocks", "--seed"): "plans have no figure in which trials of so small a kernel differ",
     ("clocks", "--trials"): "likewise",

@@ -132,12 +132,19 @@ export interface Timeline {
 /** Errors of a figure where it was measured, as fractions: of times of the measured time, of rates as differences. */
 export interface ErrorOfFigure { mean_error: number; worst_error: number }
 
+/** What launches that are compared with measured ones have in common: what bounds them, or that they are short. */
+export type LaunchKind = "small" | "dram" | "l2" | "sm" | "latency";
+
+/** Nine launches of ten lie within 1 + `within` times their predicted time, and not below its inverse. */
+export interface ErrorOfKind { within: number; launches: number; measured_on: string; of_any_kind: boolean }
+
 /** How far off the GPU's model was, or that of its nearest relative, where anything was measured on it. */
 export interface Accuracy {
   gpu: string;
   launches: number;
   kernels: number;
   time?: ErrorOfFigure;
+  time_by_kind?: Partial<Record<LaunchKind, ErrorOfKind>>;
   l1_read_hit_rate?: ErrorOfFigure;
   l2_read_hit_rate?: ErrorOfFigure;
   without: string[];
@@ -203,7 +210,7 @@ export interface Kernel {
   trials: { run: number; converged: boolean; stopped_by?: "confidence" | "limit" | "request"; divisor?: number; drawn?: string[] };
   l2_start?: { warm: boolean; bytes: number; why: string };
   /** Present if the trials have a clock. `cycles` is of the snapshot, `microseconds` of the whole launch. */
-  time?: { cycles: Statistic; microseconds: Statistic; extrapolated: boolean; launch_us?: number; busy: ByResource; mean_busy?: ByResource; bound: Resource | "latency"; bounds?: { bound: Resource | "latency"; trials: number; microseconds: number }[] };
+  time?: { cycles: Statistic; microseconds: Statistic; extrapolated: boolean; launch_us?: number; busy: ByResource; mean_busy?: ByResource; bound: Resource | "latency"; kind?: LaunchKind; likely?: { low: number; high: number }; bounds?: { bound: Resource | "latency"; trials: number; microseconds: number }[] };
   /** Present if the trials have a clock; the shares are of the time of all the kernel's warps. */
   warps?: { resident: number; cycles_apart: number; states: ByState };
   lines?: { file: string; line: number; instructions: number; states: ByState; awaited: number; work?: ByWork }[];

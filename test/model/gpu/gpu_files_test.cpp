@@ -208,6 +208,11 @@ TEST_CASE("A file says how far off the model was on its GPU, or on its nearest r
     REQUIRE(gpu->accuracy->time);
     CHECK(gpu->accuracy->time->mean <= gpu->accuracy->time->worst);
     CHECK_FALSE(gpu->accuracy->date.empty());
+    for (const std::optional<ErrorOfKind>& error : gpu->accuracy->time_by_kind) {
+      REQUIRE(error);
+      CHECK(error->within > 0.05);
+      CHECK(error->launches >= 10);
+    }
     CHECK(model::describe_gpu(name, folder)->find("accuracy.time_mean_error") != std::string::npos);
   }
   const auto relative = model::load_gpu("b200", folder), measured = model::load_gpu("h100-sxm", folder);
@@ -233,6 +238,9 @@ TEST_CASE("A table [accuracy] that is wrong") {
         std::string::npos);
   CHECK(with("l1_mean_error = 0.2\nl1_worst_error = 0.1").find("to be no less than the mean") !=
         std::string::npos);
+  CHECK(with("dram_within = 0.1").find("expected a key 'accuracy.dram_launches'") != std::string::npos);
+  CHECK(with("dram_within = 0.1\ndram_launches = 9\ndram_measured_on = \"k40\"\ndram_kinds = \"none\"")
+            .find("expected accuracy.dram_kinds to be \"its\" or \"all\"") != std::string::npos);
   CHECK(error_for(relative, relative + "\nlaunches = 0")
             .find("expected accuracy.launches to be a number from 1") != std::string::npos);
   CHECK(error_for(relative, relative + "\nlaunches = 2\nkernels = 3\nwithout = 1\ndate = \"\"")

@@ -1,0 +1,99 @@
+#include "report/versus.h"
+
+#include "report/brief_difference.h"
+#include "report/figures.h"
+#include "report/terminal_text.h"
+#include "support/display_name.h"
+
+#include <cmath>
+
+namespace warplens::report {
+namespace {
+
+constexpr std::size_t max_lines = 20; ///< one screen
+
+/// The ratio of two times, with half of its 95 % interval.
+std::string ratio_text(const RelativeChange& change, bool inverse) {
+  const auto ratio = [&](double share) { return inverse ? 1 / (1 + share) : 1 + share; };
+  const double half_width = std::abs(ratio(change.high) - ratio(change.low)) / 2;
+  return fmt::format("{:.2f}{}", ratio(change.share),
+                     half_width >= 0.005 ? fmt::format(" ± {:.2f}", half_width) : "");
+}
+
+std::string percent_interval(const RelativeChange& change) {
+  return fmt::format("{:+.1f} % ({:+.1f} to {:+.1f} %)", 100 * change.share, 100 * change.low,
+                     100 * change.high);
+}
+
+std::string time_text(double microseconds) {
+  return duration(Statistic{.mean = microseconds});
+}
+
+/// Returns what B is, compared with A: "1.31 ± 0.04 × as fast".
+std::string comparison_text(const Speed& speed) {
+  switch (speed.verdict) {
+  case SpeedVerdict::faster: return ratio_text(*speed.change, true) + " × as fast as A";
+  case SpeedVerdict::slower: return ratio_text(*speed.change, false) + " × as long as A";
+  case SpeedVerdict::same: return "the same";
+  case SpeedVerdict::cannot_say: break;
+  }
+  return speed.change ? "cannot say: " + percent_interval(*speed.change) : "cannot say: " + speed.reason;
+}
+
+/// Returns the text without what a cell of a Markdown table would take for its end.
+std::string cell(std::string_view text) {
+  std::string safe;
+  for (const char c : printable(std::string(text)))
+    safe += c == '|' ? std::string("\\|") : std::string(1, c);
+  return safe;
+}
+
+} // namespace
+
+std::string sentence_of(const TotalSpeed& total, double tolerance) {
+  const Speed& speed = total.speed;
+  const std::string gpu = printable(total.gpu);
+  switch (speed.verdict) {
+  case SpeedVerdict::faster:
+    return fmt::format("B is {} times as fast as A on {}", ratio_text(*speed.change, true), gpu);
+  case SpeedVerdict::slower:
+    return fmt::format("B takes {} times as long as A on {}", ratio_text(*speed.change, false), gpu);
+  case SpeedVerdict::same:
+    return fmt::format("B takes as long as A on {}, within ±{:g} %", gpu, 100 * tolerance);
+  case SpeedVerdict::cannot_say: break;
+  }
+  return fmt::format("cannot say which of A and B is faster on {}: {}", gpu,
+                     speed.change ? "B takes " + percent_interval(*speed.change) : printable(speed.reason));
+}
+
+std::string print_versus_text(const Versus& versus) {
+  std::string text = fmt::format("A  {}\nB  {}\n\n", printable(versus.a), printable(versus.b));
+  const std::vector<std::string> lines = lines_of_changes(*versus.difference, *versus.speed);
+  for (std::size_t index = 0; index < std::min(lines.size(), max_lines); ++index)
+    text += lines[index];
+  if (lines.size() > max_lines)
+    text += fmt::format("… and {} more lines\n", lines.size() - max_lines);
+  text += "\n";
+  for (const TotalSpeed& total : versus.speed->totals)
+    text += sentence_of(total, versus.speed->tolerance) + "\n";
+  return text;
+}
+
+std::string print_versus_markdown(const Versus& versus) {
+  std::string text;
+  for (const TotalSpeed& total : versus.speed->totals)
+    text += fmt::format("**{}**\n", cell(sentence_of(total, versus.speed->tolerance)));
+  text += fmt::format("\nA: `{}`, B: `{}`\n\n| kernel | GPU | A | B | verdict |\n|---|---|--:|--:|---|\n",
+                      cell(versus.a), cell(versus.b));
+  for (std::size_t index = 0; index < versus.difference->kernels.size(); ++index) {
+    const KernelResult& kernel = *versus.difference->kernels[index].after;
+    const Speed& speed = versus.speed->kernels[index];
+    const bool timed = speed.change.has_value();
+    text += fmt::format("| `{}` | {} | {} | {} | {} |\n", cell(display_name(kernel.name)), cell(kernel.gpu),
+                        timed ? time_text(speed.before_us) : "–", timed ? time_text(speed.after_us) : "–",
+                        cell(comparison_text(speed)));
+  }
+  return text;
+}
+
+} // namespace warplens::report
