@@ -3,6 +3,7 @@
 #include "report/figures.h"
 #include "result/likely_time.h"
 
+#include <algorithm>
 #include <fmt/ranges.h>
 
 namespace warplens::report {
@@ -53,10 +54,12 @@ std::string_view text_of(LaunchKind kind) {
   return "";
 }
 
-/// Returns on what an error stands: "23 bound by DRAM on v100".
+/// Returns on what an error stands: "23 launches bound by DRAM measured on v100".
 std::string evidence(const ErrorOfKind& error, LaunchKind kind) {
-  return fmt::format("{} {} on {}", error.launches, error.of_any_kind ? "of all kinds" : text_of(kind),
-                     error.measured_on);
+  const std::string launches = error.of_any_kind           ? "launches"
+                               : kind == LaunchKind::small ? "short launches"
+                                                           : fmt::format("launches {}", text_of(kind));
+  return fmt::format("{} {} measured on {}", error.launches, launches, error.measured_on);
 }
 
 } // namespace
@@ -74,19 +77,19 @@ std::string accuracy_beside_time(const KernelResult& kernel) {
   const std::optional<LikelyTime> likely = likely_time_of(kernel);
   if (!likely)
     return accuracy_in_mean(kernel.accuracy);
-  const LaunchKind kind = kind_of(*kernel.time);
-  return fmt::format("{} to {} in nine of ten launches like it: of {}",
-                     duration(Statistic{.mean = likely->low_us}),
-                     duration(Statistic{.mean = likely->high_us}), evidence(likely->like, kind));
+  return fmt::format(
+      "hardware: {} to {} in nine cases of ten, by {}", duration(Statistic{.mean = likely->low_us}),
+      duration(Statistic{.mean = likely->high_us}), evidence(likely->like, kind_of(*kernel.time)));
 }
 
 std::vector<std::string> accuracy_by_kind(const Accuracy& accuracy) {
   std::vector<std::string> lines;
   for (std::size_t kind = 0; kind < launch_kinds; ++kind)
     if (const std::optional<ErrorOfKind>& error = accuracy.time_by_kind[kind])
-      lines.push_back(fmt::format("{}: within {:.2f} × in nine of ten launches, of {}",
-                                  text_of(LaunchKind(kind)), 1 + error->within,
-                                  evidence(*error, LaunchKind(kind))));
+      lines.push_back(fmt::format("{}: within {:.2f} × in nine cases of ten, by {}",
+                                  error->of_any_kind ? "whatever bounds them" : text_of(LaunchKind(kind)),
+                                  1 + error->within, evidence(*error, LaunchKind(kind))));
+  lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
   return lines;
 }
 

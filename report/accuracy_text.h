@@ -12,12 +12,13 @@ std::string accuracy_text(const std::optional<Accuracy>& accuracy, std::string_v
 /// Returns the note beside a GPU's name: "times of v100 are 14 % off in the mean".
 std::string accuracy_in_mean(const std::optional<Accuracy>& accuracy);
 
-/// Returns the note beside a kernel's time: "10 to 15 µs in nine of ten launches like it, of 23 bound by DRAM
-/// on v100"; or how far off times of the GPU are in the mean, where nothing like it was measured.
+/// Returns the note beside a kernel's time: "hardware: 10 to 15 µs in nine cases of ten, by 23 launches bound
+/// by DRAM measured on v100"; or how far off times of the GPU are in the mean, where nothing like it was
+/// measured.
 std::string accuracy_beside_time(const KernelResult& kernel);
 
 /// Returns a line for each kind of launches of which it is known how far off their times are: "bound by DRAM:
-/// within 1.21 × in nine of ten launches, of 23 on v100".
+/// within 1.21 × in nine cases of ten, by 23 launches bound by DRAM measured on v100".
 std::vector<std::string> accuracy_by_kind(const Accuracy& accuracy);
 
 } // namespace warplens::report

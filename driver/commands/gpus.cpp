@@ -33,7 +33,7 @@ Expected<void> describe(const std::string& name) {
   const std::string times =
       why.empty() ? "" : fmt::format("{}: times are not known, because {}\n", gpu->id, why);
   std::string by_kind;
-  if (gpu->accuracy)
+  if (gpu->accuracy && why.empty())
     for (const std::string& line : report::accuracy_by_kind(*gpu->accuracy))
       by_kind += fmt::format("    times {}\n", line);
   return print_text(fmt::format("{}: {}\n{}{}\n{}", gpu->id, report::accuracy_text(gpu->accuracy, gpu->id),

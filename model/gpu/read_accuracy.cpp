@@ -49,7 +49,10 @@ std::optional<Accuracy> read_accuracy(TomlFigures& figures) {
   figures.text("accuracy.gpu", accuracy.gpu);
   for (std::size_t kind = 0; kind < launch_kinds; ++kind)
     accuracy.time_by_kind[kind] = read_error(figures, LaunchKind(kind));
-  if (!figures.has_key("accuracy.launches"))
+  const bool is_measured = figures.has_key("accuracy.launches");
+  if (is_measured || figures.has_key("accuracy.date"))
+    figures.text("accuracy.date", accuracy.date);
+  if (!is_measured)
     return accuracy;
   constexpr double any_count = 1'000'000;
   double launches = 0, kernels = 0;
@@ -61,7 +64,6 @@ std::optional<Accuracy> read_accuracy(TomlFigures& figures) {
   accuracy.l1_read_hit_rate = read_error(figures, "l1");
   accuracy.l2_read_hit_rate = read_error(figures, "l2");
   figures.texts("accuracy.without", accuracy.without);
-  figures.text("accuracy.date", accuracy.date);
   return accuracy;
 }
 

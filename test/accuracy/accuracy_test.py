@@ -154,9 +154,9 @@ def scores(values, gpu="v100", kind="dram", programs=None):
 
 
 class Intervals(unittest.TestCase):
-    def test_nine_groups_are_too_few(self):
-        self.assertIsNone(intervals.quantile(scores([0.1] * 9)))
-        self.assertEqual(intervals.quantile(scores(range(10))), 9)
+    def test_nineteen_groups_are_too_few(self):
+        self.assertIsNone(intervals.quantile(scores([0.1] * 19)))
+        self.assertEqual(intervals.quantile(scores(range(20))), 18)  # the 19th of 20: 0.9 × 21 = 18.9
 
     def test_nine_launches_of_ten_lie_within(self):
         rng = random.Random(1)
@@ -167,29 +167,29 @@ class Intervals(unittest.TestCase):
         self.assertAlmostEqual(inside / 2000, 0.9, delta=0.03)
 
     def test_many_rows_of_one_program_count_as_one(self):
-        few = scores([0.1] * 19) + [intervals.Score("v100", "another", "dram", 5.0)] * 100
+        few = scores([0.1] * 24) + [intervals.Score("v100", "another", "dram", 5.0)] * 100
         self.assertEqual(intervals.quantile(few), 0.1)
 
     def test_what_is_nearest_comes_first(self):
-        of_v100 = scores([0.1] * 12)
+        of_v100 = scores([0.1] * 22)
         self.assertEqual(intervals.interval("v100", "dram", of_v100).measured_on, "v100")
         self.assertTrue(intervals.interval("v100", "l2", of_v100).of_all_kinds)
-        self.assertEqual(intervals.interval("h100-pcie", "dram", scores([0.1] * 12, "h100-sxm")).measured_on, "Hopper")
+        self.assertEqual(intervals.interval("h100-pcie", "dram", scores([0.1] * 22, "h100-sxm")).measured_on, "Hopper")
         self.assertEqual(intervals.interval("a100", "dram", of_v100).measured_on, "all GPUs")
-        self.assertIsNone(intervals.interval("a100", "dram", of_v100[:9]))
+        self.assertIsNone(intervals.interval("a100", "dram", of_v100[:19]))
 
     def test_a_program_is_judged_by_others(self):
-        judged = intervals.coverage(scores([0.1] * 11) + scores([9.0] * 11, programs="far "))
-        self.assertEqual(len(judged), 22)
-        self.assertEqual(intervals.summary(judged)[:2], (22, 22))
+        judged = intervals.coverage(scores([0.1] * 21) + scores([9.0] * 21, programs="far "))
+        self.assertEqual(len(judged), 42)
+        self.assertEqual(intervals.summary(judged)[:2], (42, 42))
 
     def test_a_gpu_without_rows_has_those_of_others_beside_its_relative(self):
-        rows = [dataclasses.replace(row_of(time=1), program=f"program {index}") for index in range(12)]
+        rows = [dataclasses.replace(row_of(time=1), program=f"program {index}") for index in range(22)]
         recorded = {row.key: table.Recorded({"time": 10.0}, "", "dram") for row in rows}
         text = '[accuracy] # by hand\ngpu = "v100" # the nearest\n\n[sources]\n'
         accuracy = tomllib.loads("\n".join(gpu_section.lines_of("a100", text, rows, recorded, "2026-01-02")))["accuracy"]
         self.assertEqual([accuracy[key] for key in ("gpu", "dram_within", "dram_launches", "dram_measured_on", "dram_kinds", "sm_kinds")],
-                         ["v100", 0.1, 12, "all GPUs", "its", "all"])
+                         ["v100", 0.1, 22, "all GPUs", "all", "all"])
 
 
 class Boards(unittest.TestCase):

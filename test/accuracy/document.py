@@ -71,11 +71,6 @@ def summary(gpus, rows, recorded):
 KINDS = {"small": "short launches", "dram": "bound by DRAM", "l2": "bound by the L2", "sm": "bound by the SMs", "latency": "bound by latency"}
 
 
-def interval_cell(gpu, kind, scores):
-    found = intervals.interval(gpu, kind, scores)
-    return f"{1 + found.within:.2f} ×: {found.launches}{' of all kinds' if found.of_all_kinds else ''} on {found.measured_on}" if found else "–"
-
-
 def interval_table(rows, recorded):
     """Returns the section on single times; nothing if too little is recorded for intervals."""
     scores = intervals.scores_of(rows, recorded)
@@ -83,14 +78,23 @@ def interval_table(rows, recorded):
     if not judged:
         return []
     covered, count, width = intervals.summary(judged)
+    of_kinds = []
+    for kind, name in KINDS.items():
+        if of_kind := [one for one in judged if one[0].kind == kind]:
+            inside, rows_of_kind, _ = intervals.summary(of_kind)
+            of_kinds.append(f"{name} {inside} of {rows_of_kind}")
     lines = ["", "## How far off one time is", "",
-             "Beside a time stands between which times nine launches of ten like it lie: by that many times it may be too short or too long.",
-             "It follows from rows held back, of its kind on its GPU, or where programs of that kind are few, of the next that are like it.",
+             "Beside a time stands where it lies on hardware in nine cases of ten: by this factor it may be shorter, or longer.",
+             "It follows from rows held back: of its kind on its GPU, or where there are fewer than twenty programs, of the next that are like it.",
              f"Where the interval of each row is formed by other programs' rows alone, {covered} of {count} rows lie in theirs ({covered / count:.0%}; 90 % are aimed at), "
-             f"which reach {width:.0%} up in the mean: `accuracy.py coverage`.", "",
-             f"| GPU | {' | '.join(KINDS.values())} |", f"|---|{'---|' * len(KINDS)}"]
+             f"which reach {width:.0%} up in the mean: `accuracy.py coverage`.",
+             f"By what bounds them: {', '.join(of_kinds)}.", "",
+             "| GPU | kind | nine of ten within | by |", "|---|---|---|---|"]
     for gpu in sorted(path.stem for path in modelled.GPUS.glob("*.toml")):
-        lines.append(f"| {gpu} | {' | '.join(interval_cell(gpu, kind, scores) for kind in KINDS)} |")
+        found = {kind: intervals.interval(gpu, kind, scores) for kind in KINDS}
+        for within in dict.fromkeys(filter(None, found.values())):
+            kinds = ", ".join(name for kind, name in KINDS.items() if found[kind] == within)
+            lines.append(f"| {gpu} | {'all' if within.of_all_kinds else kinds} | {1 + within.within:.2f} × | {within.launches} launches on {within.measured_on} |")
     return lines
 
 

@@ -273,7 +273,7 @@ TEST_CASE("how far off the GPU's model was stands at the head and beside the tim
   CHECK(contains(print(result, wide), "µs (times of c2050 are 14 % off in the mean), extrapolated"));
   for (std::optional<ErrorOfKind>& error : accuracy->time_by_kind)
     error = ErrorOfKind{0.25, 12, "c2050"};
-  CHECK(contains(print(result, wide), " in nine of ten launches like it: of 12 "));
+  CHECK(contains(print(result, wide), " in nine cases of ten, by 12 launches bound by "));
   accuracy->time_by_kind = {};
   accuracy->without = {"textures", "atomics", "tensor cores"};
   CHECK(contains(print(result, wide), "; no kernel with textures, atomics or tensor cores among them\n"));

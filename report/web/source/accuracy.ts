@@ -15,16 +15,16 @@ export function accuracyOf({ accuracy, gpu }: Kernel): string {
 export function besideTime({ accuracy, time }: Kernel): string {
   const like = time?.kind && accuracy?.time_by_kind?.[time.kind];
   if (time?.likely && time.kind && like)
-    return `${duration(time.likely.low, 0)} to ${duration(time.likely.high, 0)} in nine of ten launches like it: of ${like.launches} ${like.of_any_kind ? "of all kinds" : kinds[time.kind]} on ${like.measured_on}`;
+    return `hardware: ${duration(time.likely.low, 0)} to ${duration(time.likely.high, 0)} in nine cases of ten, by ${like.launches} ${like.of_any_kind ? "launches" : kinds[time.kind]} measured on ${like.measured_on}`;
   return accuracy?.time ? `times of ${accuracy.gpu} are ${wholePercent(accuracy.time.mean_error)} off in the mean` : "held against no measured time";
 }
 
 const kinds: Record<LaunchKind, string> = {
   small: "short launches",
-  dram: "bound by DRAM",
-  l2: "bound by the L2",
-  sm: "bound by the SMs",
-  latency: "bound by latency",
+  dram: "launches bound by DRAM",
+  l2: "launches bound by the L2",
+  sm: "launches bound by the SMs",
+  latency: "launches bound by latency",
 };
 
 function errors({ time, launches, kernels, l1_read_hit_rate, l2_read_hit_rate, without }: Accuracy): string {
