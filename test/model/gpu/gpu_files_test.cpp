@@ -224,15 +224,18 @@ TEST_CASE("A file says how far off the model was on its GPU, or on its nearest r
 }
 
 TEST_CASE("A table [accuracy] that is wrong") {
-  const std::string relative = "gpu = \"k40\"";
-  CHECK(error_for(relative, "gpu = \"k4\"")
+  const std::string relative = "gpu = \"k40\"", file = contents(folder / "c2050.toml");
+  const auto begin = file.find(relative);
+  REQUIRE(begin != std::string::npos);
+  const std::string table = file.substr(begin, file.find("\n\n[sources]") - begin);
+  CHECK(error_for(table, "gpu = \"k4\"")
             .find("expected accuracy.gpu to be a GPU that was held against measurements: unknown GPU 'k4'") !=
         std::string::npos);
-  CHECK(error_for(relative, "gpu = \"k80\"").find("the file of 'k80' has no accuracy.launches") !=
+  CHECK(error_for(table, "gpu = \"k80\"").find("the file of 'k80' has no accuracy.launches") !=
         std::string::npos);
-  CHECK(error_for(relative, "gpus = 1") == line_of("[accuracy]") + "expected a key 'accuracy.gpu'");
+  CHECK(error_for(table, "gpus = 1") == line_of("[accuracy]") + "expected a key 'accuracy.gpu'");
   const auto with = [&](const std::string& more) {
-    return error_for(relative, relative + "\nlaunches = 2\nkernels = 1\nwithout = []\ndate = \"\"\n" + more);
+    return error_for(table, relative + "\nlaunches = 2\nkernels = 1\nwithout = []\ndate = \"\"\n" + more);
   };
   CHECK(with("time_mean_error = 0.1").find("expected a key 'accuracy.time_worst_error'") !=
         std::string::npos);
@@ -241,9 +244,9 @@ TEST_CASE("A table [accuracy] that is wrong") {
   CHECK(with("dram_within = 0.1").find("expected a key 'accuracy.dram_launches'") != std::string::npos);
   CHECK(with("dram_within = 0.1\ndram_launches = 9\ndram_measured_on = \"k40\"\ndram_kinds = \"none\"")
             .find("expected accuracy.dram_kinds to be \"its\" or \"all\"") != std::string::npos);
-  CHECK(error_for(relative, relative + "\nlaunches = 0")
+  CHECK(error_for(table, relative + "\nlaunches = 0")
             .find("expected accuracy.launches to be a number from 1") != std::string::npos);
-  CHECK(error_for(relative, relative + "\nlaunches = 2\nkernels = 3\nwithout = 1\ndate = \"\"")
+  CHECK(error_for(table, relative + "\nlaunches = 2\nkernels = 3\nwithout = 1\ndate = \"\"")
             .find("expected accuracy.kernels to be a number from 1 to 2") != std::string::npos);
 }
 
