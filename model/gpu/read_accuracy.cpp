@@ -34,7 +34,7 @@ std::optional<ErrorOfKind> read_error(TomlFigures& figures, LaunchKind kind) {
   figures.plain_number(key("launches"), launches, 1, any_count);
   figures.text(key("measured_on"), error.measured_on);
   figures.text(key("kinds"), kinds);
-  figures.require(kinds == "its" || kinds == "all", key("kinds"), "\"its\" or \"all\"");
+  figures.require(kinds == "its" || kinds == "all", key("kinds"), key("kinds") + " to be \"its\" or \"all\"");
   error.launches = std::uint64_t(launches);
   error.of_any_kind = kinds == "all";
   return error;
@@ -49,11 +49,11 @@ std::optional<Accuracy> read_accuracy(TomlFigures& figures) {
   figures.text("accuracy.gpu", accuracy.gpu);
   for (std::size_t kind = 0; kind < launch_kinds; ++kind)
     accuracy.time_by_kind[kind] = read_error(figures, LaunchKind(kind));
-  const bool is_measured = figures.has_key("accuracy.launches");
-  if (is_measured || figures.has_key("accuracy.date"))
-    figures.text("accuracy.date", accuracy.date);
-  if (!is_measured)
+  if (!figures.has_key("accuracy.launches")) {
+    if (figures.has_key("accuracy.date"))
+      figures.text("accuracy.date", accuracy.date);
     return accuracy;
+  }
   constexpr double any_count = 1'000'000;
   double launches = 0, kernels = 0;
   figures.plain_number("accuracy.launches", launches, 1, any_count);
@@ -64,6 +64,7 @@ std::optional<Accuracy> read_accuracy(TomlFigures& figures) {
   accuracy.l1_read_hit_rate = read_error(figures, "l1");
   accuracy.l2_read_hit_rate = read_error(figures, "l2");
   figures.texts("accuracy.without", accuracy.without);
+  figures.text("accuracy.date", accuracy.date);
   return accuracy;
 }
 

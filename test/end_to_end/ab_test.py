@@ -60,7 +60,7 @@ class Ab(unittest.TestCase):
         done = self.ab("a.cu", "b.cu", "--format", "json", "-o", "out", "--quiet")
         self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
         self.assertEqual(json.loads((self.folder / "out").read_text())["schema"], "warplens-diff/1")
-        self.assertIn("\n| `strided` | a100 | ", self.ab("a.cu", "b.cu", "--format", "markdown").stdout)
+        self.assertIn("\n| `consecutive` | a100 | ", self.ab("a.cu", "b.cu", "--format", "markdown").stdout)
 
     def test_a_revision(self):
         self.git("init", "-q")
