@@ -109,6 +109,8 @@ Expected<Result> result_of(const Version& version, const AbOptions& options,
 
 Expected<void> compare_versions(const AbOptions& options, const std::vector<std::string>& arguments,
                                 int& exit_code) {
+  if (!options.trace.keep_trace.empty())
+    return fail("--trace keeps one trace, and two versions leave two: profile each with --trace");
   TRY(check_writable(options.output.file));
   TRY_LET(gpus, load_gpus(options.model));
   TRY_LET(directory, TemporaryDirectory::create());

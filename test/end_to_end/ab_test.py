@@ -80,7 +80,7 @@ class Ab(unittest.TestCase):
     def test_what_cannot_be_compared(self):
         two = (PROGRAM % ("one", "one")).replace("int main", "__global__ void other(float* a) { a[threadIdx.x] = 1; }\nint main")
         self.write("two.cu", two.replace("  return", "  other<<<1, 32>>>(out);\n  return"))
-        for arguments, why in ((["a.cu"], "expected two files"), (["a.cu", "b.cu", "--at", "HEAD"], "here are two"), (["a.cu", "none.cu"], "none.cu"),
+        for arguments, why in ((["a.cu"], "expected two files"), (["a.cu", "b.cu", "--at", "HEAD"], "here are two"), (["a.cu", "none.cu"], "none.cu"), (["a.cu", "b.cu", "--trace", "kept"], "two versions leave two"),
                                (["a.cu", "two.cu"], "no kernel in common"), (["a.cu", "b.cu", "--run", "1", "2", "3"], "a.cu")):
             done = self.ab(*arguments)
             self.assertEqual((done.returncode, done.stdout), (1, ""), arguments)
