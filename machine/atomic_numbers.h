@@ -26,7 +26,7 @@ template <class Number> Number combine_integers(sass::AtomicOperation operation,
   return value;
 }
 
-/// Of a number and a NaN the extremes are the number.
+/// The extremes of a number and a NaN are the number.
 template <class Number> Number combine_floats(sass::AtomicOperation operation, Number old, Number value) {
   using enum sass::AtomicOperation;
   switch (operation) {

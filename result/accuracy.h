@@ -15,8 +15,8 @@ struct ErrorOfFigure {
   double mean = 0, worst = 0;
 };
 
-/// What launches have in common whose times a model gets wrong in the same way: the launch itself is a
-/// notable part of them, or what bounds them lies in memory, in the L2, in the SMs, or nowhere.
+/// The model gets the times of launches of one kind wrong in the same way. The launch itself is a notable
+/// part of a small one; the others are bound by memory, by the L2, by the SMs, or by nothing but latency.
 enum class LaunchKind : std::uint8_t { small, dram, l2, sm, latency };
 inline constexpr std::size_t launch_kinds = 5;
 

@@ -24,7 +24,7 @@ import modelled
 KERNELS = modelled.ROOT / "test/gpu/kernels"
 GPU, TRIALS = "v100", 2  # whose machine code the kernels have
 QUARTER = 4
-# Of each launch, at most: on the quarter some six blocks for each place that it has for blocks of 256 threads, on the GTX480 all.
+# A snapshot has at most as many blocks of a launch: on the quarter some six blocks for each place that it has for blocks of 256 threads, on the GTX480 all.
 BLOCKS = {"gtx480": 1100, "v100": 1024}
 # Counterparts of the thesis' nine kernels of Parboil, as far as there are any of which the machine code can be followed: BFS, HIS, SGE, STE; for
 # the rest others.
@@ -35,7 +35,7 @@ SCHEDULED = {"gtx480": NAMES, "v100": (*PAIRED["v100"], "reduction")}
 # The sizes on the GTX480, which has room for 90 blocks of 256 threads: most launches have three times as many.
 SIZES = {"bfs": 65536, "histogram": 262144, "transpose": 544, "dense_multiply": 256, "gather": 65536, "stencil": 64, "black_scholes": 65536, "fft": 131072,
          "reduction": 262144}
-# What a file of a GTX480 does not have, as Fermi has no compiler any more: pipes, in lanes per cycle, and the machine code that they execute.
+# The file of a GTX480 lacks pipes, in lanes per cycle, as no compiler makes the machine code any more that they execute.
 PIPES = """[pipes]
 fp32 = { value = 64, source = "gpgpusim" } # two units of 32 lanes, which also take integers
 fp64 = { value = 4, source = "gpgpusim" } # on the unit for special functions, every 8 cycles

@@ -132,7 +132,7 @@ export interface Timeline {
 /** Errors of a figure where it was measured, as fractions: of times of the measured time, of rates as differences. */
 export interface ErrorOfFigure { mean_error: number; worst_error: number }
 
-/** What launches that are compared with measured ones have in common: what bounds them, or that they are short. */
+/** The kind of a launch names what bounds it, or says that the launch itself is a notable part of its time. */
 export type LaunchKind = "small" | "dram" | "l2" | "sm" | "latency";
 
 /** Nine launches of ten lie within 1 + `within` times their predicted time, and not below its inverse. */

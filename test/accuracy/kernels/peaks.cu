@@ -1,5 +1,5 @@
-// What memories give at most: blocks that stay on their SM read, write or copy vectors of an array, or read
-// shared memory.
+// These kernels take as much as memories give: blocks that stay on their SM read, write or copy vectors of an
+// array, or read shared memory.
 //
 // Usage: peaks BLOCKS THREADS KIB [PASSES]    size of the array; how often it is read, 1
 #include "program.h"

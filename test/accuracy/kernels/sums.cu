@@ -49,49 +49,47 @@ template <class Number> __device__ Number sum_of_mine(const Number* in, unsigned
   return sum;
 }
 
-template <class Number, int THREADS> __global__ void by_tree(const Number* in, Number* out, unsigned count) {
+template <class Number, int THREADS>
+__device__ __forceinline__ void add_by_tree(const Number* in, Number* out, unsigned count) {
   __shared__ Number sums[THREADS];
   sums[threadIdx.x] = sum_of_mine(in, count);
   __syncthreads();
   add_halves<Number, THREADS>(sums, 0);
   if (threadIdx.x == 0)
     out[blockIdx.x] = sums[0];
+}
+
+template <class Number, int THREADS>
+__device__ __forceinline__ void add_by_tree_and_warp(const Number* in, Number* out, unsigned count) {
+  __shared__ Number sums[THREADS];
+  sums[threadIdx.x] = sum_of_mine(in, count);
+  __syncthreads();
+  add_halves<Number, THREADS>(sums, 32);
+  if (threadIdx.x < 32)
+    add_in_warp<Number>(sums);
+  if (threadIdx.x == 0)
+    out[blockIdx.x] = sums[0];
+}
+
+template <class Number, int THREADS> __global__ void by_tree(const Number* in, Number* out, unsigned count) {
+  add_by_tree<Number, THREADS>(in, out, count);
 }
 
 /// As by_tree, of the sums that it left.
 template <class Number, int THREADS>
 __global__ void rest_by_tree(const Number* in, Number* out, unsigned count) {
-  __shared__ Number sums[THREADS];
-  sums[threadIdx.x] = sum_of_mine(in, count);
-  __syncthreads();
-  add_halves<Number, THREADS>(sums, 0);
-  if (threadIdx.x == 0)
-    out[blockIdx.x] = sums[0];
+  add_by_tree<Number, THREADS>(in, out, count);
 }
 
 template <class Number, int THREADS>
 __global__ void by_tree_and_warp(const Number* in, Number* out, unsigned count) {
-  __shared__ Number sums[THREADS];
-  sums[threadIdx.x] = sum_of_mine(in, count);
-  __syncthreads();
-  add_halves<Number, THREADS>(sums, 32);
-  if (threadIdx.x < 32)
-    add_in_warp<Number>(sums);
-  if (threadIdx.x == 0)
-    out[blockIdx.x] = sums[0];
+  add_by_tree_and_warp<Number, THREADS>(in, out, count);
 }
 
 /// As by_tree_and_warp, of the sums that it left.
 template <class Number, int THREADS>
 __global__ void rest_by_tree_and_warp(const Number* in, Number* out, unsigned count) {
-  __shared__ Number sums[THREADS];
-  sums[threadIdx.x] = sum_of_mine(in, count);
-  __syncthreads();
-  add_halves<Number, THREADS>(sums, 32);
-  if (threadIdx.x < 32)
-    add_in_warp<Number>(sums);
-  if (threadIdx.x == 0)
-    out[blockIdx.x] = sums[0];
+  add_by_tree_and_warp<Number, THREADS>(in, out, count);
 }
 
 template <class Number, int THREADS> __global__ void by_tree_and_atomic(const Number* in, Number* out) {

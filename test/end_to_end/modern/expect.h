@@ -1,4 +1,4 @@
-// What the programs here check with: each prints the line of an expectation that does not hold.
+// The programs here check with these: each prints the line of an expectation that does not hold.
 #pragma once
 #include <cstdio>
 #include <cuda_runtime.h>

@@ -20,7 +20,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 GPU, TRIALS, BLOCKS = "k80", 2, 832  # of a launch: four rounds of what 13 SMs hold
-# Of each program: the array as its accesses name it.
+# Each program has one array to move, by the name that its accesses give it.
 PROGRAMS = {"convolution": "data", "product": "data", "sparse": "data", "forces": "data", "histogram": "bins", "layer": "data", "sum": "partial",
             "stencil": "data"}
 PLACES = {1: "ldg", 2: "texture", 3: "constant", 4: "shared"}  # placements.cu numbers them so
