@@ -235,7 +235,8 @@ void add_l2(Figures& figures, Device& device, const Findings& found, double cycl
   figures.figure("l2.bytes_per_ns", fmt::format("{:.1f}", bandwidth), a100);
   figures.figure("l2.write_bytes_per_ns", fmt::format("{:.1f}", bandwidth * written_share), a100);
   figures.figure("l2.atomics_per_ns", fmt::format("{:.1f}", bandwidth / bytes_of_slice), a100);
-  for (const char* const ratio : {"l2.pass_bytes", "l2.partial_write_cost", "l2.float_sum_cost"})
+  for (const char* const ratio :
+       {"l2.pass_bytes", "l2.partial_write_cost", "l2.read_cost", "l2.float_sum_cost"})
     figures.take_over(ratio);
 }
 

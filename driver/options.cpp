@@ -312,6 +312,23 @@ void set_usage(CLI::App& command, const std::string& usage) {
   command.formatter(help::help_layout(usage));
 }
 
+namespace {
+void add_l2_begin_options(CLI::App& command, ModelOptions& options) {
+  const auto begins = [&options](model::L2Begin begin) {
+    return [&options, begin] { options.l2_begin = begin; };
+  };
+  CLI::Option* const cold = command.add_flag_callback(
+      "--cold", begins(model::L2Begin::cold),
+      "launches begin with an empty L2, else with what copies, fills and earlier launches are known to have "
+      "left in it");
+  command
+      .add_flag_callback(
+          "--warm", begins(model::L2Begin::warm),
+          "launches begin with what they leave in the L2 themselves, as where a benchmark repeats each")
+      ->excludes(cold);
+}
+} // namespace
+
 void add_model_options(CLI::App& command, ModelOptions& options, const ModelFeatures& features) {
   {
     const help::GroupScope group(command, help::modelled_group);
@@ -322,10 +339,8 @@ void add_model_options(CLI::App& command, ModelOptions& options, const ModelFeat
         ->expected(1, 64);
     if (features.sm_clock)
       add_sm_clock_option(command, options);
-    if (features.cold)
-      command.add_flag("--cold", options.cold,
-                       "launches begin with an empty L2, else with what copies, fills and earlier launches "
-                       "are known to have left in it");
+    if (features.l2_begin)
+      add_l2_begin_options(command, options);
     if (features.ends_early)
       add_budget_option(command, options);
     add_trials_option(command, options, features);

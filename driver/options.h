@@ -32,8 +32,8 @@ struct ModelOptions {
   std::optional<double> sm_clock_mhz;       ///< empty: as the GPU's file says
   std::optional<std::uint32_t> trials;      ///< the maximum number; empty: 16, or 64 without a clock
   model::Confidence confidence;
-  bool cold = false;                      ///< launches begin with an empty L2
-  std::optional<std::uint32_t> registers; ///< of a thread, where no machine code says them
+  model::L2Begin l2_begin = model::L2Begin::left; ///< of each launch
+  std::optional<std::uint32_t> registers;         ///< of a thread, where no machine code says them
   bool timeline = false;
   std::optional<std::uint32_t> timeline_bins; ///< empty: default_timeline_bins
   std::optional<double> budget_seconds;       ///< after which modelling ends with what is known; empty: never
@@ -83,7 +83,7 @@ void set_usage(CLI::App& command, const std::string& usage);
 struct ModelFeatures {
   bool without_clock = true; ///< --schedule paper, with --placement and --start
   bool sm_clock = true;      ///< --sm-clock
-  bool cold = true;          ///< --cold
+  bool l2_begin = true;      ///< --cold and --warm
   bool ends_early = true;    ///< --confidence and --budget
   bool timeline = true;      ///< --timeline and --timeline-bins
   bool sharing = true;       ///< --sharing

@@ -192,6 +192,8 @@ Expected<KernelResult> evaluate_on(const Gpu& gpu, DecodedLaunch& decoded, const
     return known != nullptr ? Expected<KernelResult>(*known) : kernel;
   }
   kernel->l2_start = before.start;
+  if (options.l2_begin == L2Begin::warm && before.start.warm)
+    kernel->l2_start->why += "; this launch is one of them, as if it were repeated";
   kernel->code_unknown = decoded.code_unknown();
   const auto end = trace.end_of(part.id);
   if (kernel->executed && !options.infers_ways)
@@ -325,8 +327,10 @@ Expected<Result> evaluate(const trace::AccessSource& trace, const std::vector<Gp
       executed += end->executed_accesses;
       probed += end->probed_accesses;
     }
-    if (!options.cold)
+    if (options.l2_begin != L2Begin::cold)
       history.add_uses_before(trace, launch);
+    if (options.l2_begin == L2Begin::warm)
+      TRY(history.add_launch(trace, launch));
     trace::Launch assumed = launch;
     if (options.registers && assumed.registers_per_thread == 0)
       assumed.registers_per_thread = *options.registers;
@@ -335,7 +339,8 @@ Expected<Result> evaluate(const trace::AccessSource& trace, const std::vector<Gp
       of_share.number = number++;
       if (!share.is_mine(of_share.number))
         continue;
-      TRY_LET(kernel, evaluate_on(gpu, decoded, trace, options.cold ? nullptr : &history, of_share));
+      TRY_LET(kernel, evaluate_on(gpu, decoded, trace, options.l2_begin == L2Begin::cold ? nullptr : &history,
+                                  of_share));
       const LaunchShare& of_launch = shares[std::size_t(&launch - trace.launches().data())];
       kernel->launch = launch.id;
       kernel->launches = of_launch.launches;
@@ -343,7 +348,7 @@ Expected<Result> evaluate(const trace::AccessSource& trace, const std::vector<Gp
       kernel->launches_of_kernel = of_launch.of_kernel;
       result.kernels.push_back(std::move(*kernel));
     }
-    if (!options.cold && &launch != &trace.launches().back())
+    if (options.l2_begin == L2Begin::left && &launch != &trace.launches().back())
       TRY(history.add_launch(trace, launch));
   }
   TRY_LET(kernels, share.join(std::move(result.kernels)));

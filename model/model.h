@@ -39,6 +39,10 @@ struct TrialProgress {
   std::optional<double> l1_hits, l2_hits; ///< shares so far
 };
 
+/// What is in the L2 when a launch begins: what the trace shows that copies, fills and earlier launches left,
+/// nothing, or also what the launch itself leaves, as where a benchmark repeats it.
+enum class L2Begin : std::uint8_t { left, cold, warm };
+
 struct Options {
   std::uint32_t trials = 16; ///< maximum; at least 2, as a single one has no interval
   /// Trials end once the figures have converged (confidence.h); zeros: only after `trials`.
@@ -47,7 +51,7 @@ struct Options {
   bool without_clock = false;
   /// Returns whether the launch is to be modelled; the others still leave their lines in the L2. Empty: all.
   std::function<bool(const trace::Launch&)> wants_launch;
-  bool cold = false; ///< launches begin with an empty L2, else with its content as far as the trace shows it
+  L2Begin l2_begin = L2Begin::left;
   std::uint64_t seed = 1;
   /// Number of blocks, from each launch's first on; empty: as many as each GPU needs (snapshot_threads).
   std::optional<std::uint64_t> snapshot_blocks;

@@ -256,7 +256,10 @@ void Finder::access(AccessKind kind, const clang::Expr* written, std::string uns
     else if (!place->isLValue())
       unseen = "temporary";
   }
-  add({function_, place, false, kind}, written, std::move(unseen));
+  // What is volatile is loaded where other SMs' stores arrive, as by __ldcv.
+  const bool is_volatile = place->getType().isVolatileQualified();
+  add({function_, place, false, kind, is_volatile ? CacheOperator::cv : CacheOperator::none}, written,
+      std::move(unseen));
 }
 
 void Finder::through_pointer(const PointerFunction& function, const clang::Expr* pointer) {

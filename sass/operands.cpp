@@ -1659,10 +1659,12 @@ private:
   }
 
   /// The order of memory: up to sm_75 its scope and its strength, which is 2 for a strong access; then one
-  /// number, of which 0 is weak and 4 read-only (Mesa's assembler, nak/sm70_encode.rs).
+  /// number, of which 0 is weak, 4 read-only, 7 strong for the GPU and 10 for the system (Mesa's assembler,
+  /// nak/sm70_encode.rs).
   void order() {
     const std::uint32_t order = take(77, 4);
     o_.is_strong = architecture_ < 80 ? order >> 2 == 2 : order != 0 && order != 4;
+    o_.skips_l1 = architecture_ < 80 ? o_.is_strong && (order & 3) >= 2 : order == 7 || order == 10;
   }
 
   void atomic(std::uint32_t code) {

@@ -265,6 +265,7 @@ struct Operands {
   AtomicType atomic_type = AtomicType::u32;
   bool has_return = false; ///< of atomic operations
   bool is_strong = false;  ///< a load that others may write meanwhile: volatile, relaxed or acquiring
+  bool skips_l1 = false;   ///< likewise, where threads of other SMs may be among them
 
   ImageInputs image;
   ProductInputs product;

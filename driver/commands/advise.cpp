@@ -45,7 +45,7 @@ model::Options model_options_of(const AdviseOptions& options) {
   model.trials = options.model.trials.value_or(16);
   model.confidence = {0, 0}; // pairs need equally many trials
   model.seed = options.model.seed;
-  model.cold = options.model.cold;
+  model.l2_begin = options.model.l2_begin;
   model.threads = options.model.threads;
   model.snapshot_blocks = options.model.snapshot_blocks;
   return model;

@@ -325,7 +325,7 @@ void declare_corun(CLI::App& app, Action& chosen) {
                     "equal addresses are one memory, as with streams of one program (else each has its own)");
   add_model_options(
       *command, options->model,
-      {.without_clock = false, .cold = false, .ends_early = false, .sharing = false, .trials = "4"});
+      {.without_clock = false, .l2_begin = false, .ends_early = false, .sharing = false, .trials = "4"});
   add_report_options(*command, options->format, options->output, "warplens-corun/1");
   add_quiet_option(*command, options->output.quiet);
   command->callback([options, command, &chosen] {

@@ -45,7 +45,7 @@ model::Options model_options_of(const PlacementOptions& options) {
   model::Options model;
   model.trials = options.model.trials.value_or(options.searches ? 8 : 16);
   model.seed = options.model.seed;
-  model.cold = options.model.cold;
+  model.l2_begin = options.model.l2_begin;
   model.threads = options.model.threads;
   model.snapshot_blocks = options.model.snapshot_blocks;
   return model;

@@ -65,7 +65,7 @@ Expected<std::string> identity_of(const SweepOptions& options) {
   std::string all = fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n", version, options.run, options.program.nvcc,
                                 static_cast<int>(options.program.backend), options.model.seed,
                                 options.model.trials.value_or(0), options.trace.kernel);
-  all += fmt::format("{} {} {} {} {} {}\n", options.trace.launches.value_or(0), options.model.cold,
+  all += fmt::format("{} {} {} {} {} {}\n", options.trace.launches.value_or(0), int(options.model.l2_begin),
                      options.model.without_clock, options.model.snapshot_blocks.value_or(0),
                      options.trace.deterministic, options.trace.stop_when_traced);
   const ModelOptions& model = options.model;

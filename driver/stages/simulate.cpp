@@ -119,7 +119,7 @@ Expected<Result> simulate(const trace::Reader& trace, const std::vector<model::G
   model_options.timeline_bins = options.timeline ? options.timeline_bins.value_or(default_timeline_bins) : 0;
   model_options.sharing = options.sharing;
   model_options.without_clock = options.without_clock;
-  model_options.cold = options.cold;
+  model_options.l2_begin = options.l2_begin;
   model_options.registers = options.registers;
   model_options.seed = options.seed;
   model_options.threads = options.threads;

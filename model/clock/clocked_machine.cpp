@@ -89,6 +89,13 @@ Cycle ClockedMachine::next_cycle() {
   return next;
 }
 
+std::uint64_t ClockedMachine::instructions() const {
+  std::uint64_t sum = 0;
+  for (const auto& sm : sms_)
+    sum += sm->instructions();
+  return sum;
+}
+
 void ClockedMachine::take_ended(std::vector<Sm::EndedBlock>& ended) {
   const auto fresh = std::ptrdiff_t(ended.size());
   for (const auto& sm : sms_) {

@@ -55,6 +55,7 @@ public:
   /// they run it, and then the memory serves what they requested, in the order of time. Returns false if
   /// nothing would happen any more.
   bool run_epoch();
+  std::uint64_t instructions() const; ///< of warps, that its SMs have issued
   /// Appends the blocks that ended in the epoch, in the order of their ends.
   void take_ended(std::vector<Sm::EndedBlock>& ended);
 

@@ -73,14 +73,16 @@ private:
   void dispatch_further() {
     const std::size_t before = ended_.size();
     machine_.take_ended(ended_);
+    if (ended_.size() != before)
+      issued_.resize(ended_.size(), machine_.instructions());
     for (std::size_t i = before; i < ended_.size() && !dispatch_.waiting.empty(); ++i) {
       machine_.admit(ended_[i].sm, dispatch_.waiting.back(), machine_.begin_behind(ended_[i].at));
       dispatch_.waiting.pop_back();
     }
   }
 
-  /// Returns the time of the whole launch. Extrapolates from the steady-state block completion rate: from
-  /// the end of half of the resident blocks to the begin of the last one, or of all if that is too short.
+  /// Returns the time of the whole launch. Extrapolates from the rate in the steady state: from the end of
+  /// half of the resident blocks to the begin of the last one, or of all if that is too short.
   /// Blocks that would have run beside the snapshot's take as long as these, or as they keep some resource
   /// busy. Further blocks do not write what the snapshot's evict beyond what they store: it is there once.
   double launch_cycles(const TrialCounts::Time& time) const {
@@ -106,27 +108,39 @@ private:
       resident += part.to - part.from;
     for (const Sm::EndedBlock& one : ended_)
       all += one.blocks;
-    Cycle from = 0, to = 0;
-    double before = 0, until = 0, blocks = 0;
-    for (const Sm::EndedBlock& one : ended_) {
-      blocks += one.blocks;
+    std::size_t from = 0, to = 0; // in `ended_`
+    double blocks = 0;
+    for (std::size_t i = 0; i < ended_.size(); ++i) {
+      blocks += ended_[i].blocks;
       if (blocks <= resident / 2)
-        std::tie(from, before) = std::pair(one.at, blocks);
+        from = i;
       if (blocks <= all - double(dispatch_.first.size()))
-        std::tie(to, until) = std::pair(one.at, blocks);
+        to = i;
     }
     const double of_any = double(time.cycles) / all;
-    const double of_block = until - before < resident / 2 ? of_any
+    const std::vector<double> done = blocks_done(all);
+    const double of_block = done[to] - done[from] < resident / 2 ? of_any
                             : snapshot_.windows.size() > 1
-                                ? cycles_of_block_by_windows(before, until).value_or(of_any)
-                                : double(to - from) / (until - before);
+                                ? cycles_of_block_by_windows(done, from, to).value_or(of_any)
+                                : double(ended_[to].at - ended_[from].at) / (done[to] - done[from]);
     return double(time.cycles) + further * of_block * without_before;
   }
 
-  /// Returns the cycles from the end of a block to that of the next, as the mean over the windows by their
-  /// numbers of blocks: blocks that end at the begin and end of the trial are left out, and the work of
-  /// windows differs. Empty if one is too short.
-  std::optional<double> cycles_of_block_by_windows(double before, double until) const {
+  /// Returns for each end of a block how many of `all` blocks the machine has executed until then: by their
+  /// instructions, as those of a wave begin together and also end together.
+  std::vector<double> blocks_done(double all) const {
+    const double of_instruction = all / double(machine_.instructions());
+    std::vector<double> done;
+    for (const std::uint64_t instructions : issued_)
+      done.push_back(double(instructions) * of_instruction);
+    return done;
+  }
+
+  /// Returns the cycles that a block takes of the machine's time, as the mean over the windows by their
+  /// numbers of blocks: what is outside of `from` and `to` is left out, and windows differ. Empty if one is
+  /// too short.
+  std::optional<double> cycles_of_block_by_windows(const std::vector<double>& done, std::size_t from,
+                                                   std::size_t to) const {
     const double in_flight = double(resident_) / 2; // blocks of the next window, when the last one is done
     std::vector<double> ends;
     std::vector<double> of_windows;
@@ -138,26 +152,21 @@ private:
       of_windows.push_back(double(end - begin));
       ends.push_back(double(end - snapshot_.blocks.begin()) - in_flight);
     }
-    ends.back() = until;
-    double sum = 0, last = before, blocks = 0;
-    Cycle from = 0;
+    ends.back() = 0; // it lasts until `to`
+    double sum = 0, blocks = 0;
     std::size_t window = 0;
-    bool begun = false;
-    for (const Sm::EndedBlock& one : ended_) {
-      blocks += one.blocks;
-      if (!begun && blocks >= before) {
-        begun = true;
-        from = one.at;
-        last = blocks;
-      }
-      for (; begun && window < ends.size() && blocks >= ends[window]; ++window) {
+    for (std::size_t i = 0, last = from; i <= to; ++i) {
+      blocks += ended_[i].blocks;
+      if (i < from)
+        continue;
+      for (; window < ends.size() && (window + 1 < ends.size() ? blocks >= ends[window] : i == to);
+           ++window) {
         if (of_windows[window] == 0)
           continue;
-        if (blocks - last < in_flight / 2)
+        if (done[i] - done[last] < in_flight / 2)
           return std::nullopt;
-        sum += of_windows[window] * double(one.at - from) / (blocks - last);
-        from = one.at;
-        last = blocks;
+        sum += of_windows[window] * double(ended_[i].at - ended_[last].at) / (done[i] - done[last]);
+        last = i;
       }
     }
     return window == ends.size() ? std::optional(sum / double(snapshot_.blocks.size())) : std::nullopt;
@@ -176,6 +185,7 @@ private:
   std::size_t resident_;   ///< blocks, with which all SMs are full
   BlockDispatch dispatch_;
   std::vector<Sm::EndedBlock> ended_; ///< those of an epoch in the order of their ends
+  std::vector<std::uint64_t> issued_; ///< instructions, at the end of each one's epoch
 };
 
 } // namespace

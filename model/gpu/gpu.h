@@ -197,7 +197,8 @@ struct Gpu {
     std::uint32_t pass_bytes = 32; ///< that a slice reads or writes at a time, or a part in the same time
     double write_bytes_per_ns = 0; ///< written, of all slices together
     double partial_write_cost = 1; ///< of a pass with a part of a sector, against one of whole sectors
-    double atomics_per_ns = 0;     ///< of all slices together, each of one word
+    double read_cost = 0.3;    ///< of the time of a pass that writes, what one that reads keeps from writing
+    double atomics_per_ns = 0; ///< of all slices together, each of one word
     double float_sum_cost = 1; ///< of a floating-point sum before the next one in its line, against an atomic
     double hop_ns = 0;         ///< from one partition to the other and back; 0 with one partition
     double hop_bytes_per_ns = 0; ///< in one direction; 0 with one partition

@@ -371,6 +371,12 @@ void add_l2(Rows& rows) {
             "may be left out: how often the time of a pass a slice takes for one that writes a part of a "
             "sector, since it must read it first (1)",
             if_given("l2.partial_write_cost"));
+  rows.real(
+      "l2.read_cost", number, 0, 1, WARPLENS_MEMBER(l2.read_cost),
+      "may be left out: of the time of a pass that a slice writes, what one that it reads keeps it from "
+      "writing: 0 if it reads and writes at a time, 1 if one after the other (0.3, as measured on A100 "
+      "and GH200)",
+      if_given("l2.read_cost"));
   rows.real("l2.atomics_per_ns", "1/ns", min_rate, any_rate, WARPLENS_MEMBER(l2.atomics_per_ns),
             "atomic operations that all slices together perform, each for one sector; lanes with the same "
             "address count one each");

@@ -31,6 +31,7 @@ Memory::Memory(const Snapshot& snapshot, const Gpu& gpu, std::span<const L2> bef
   const double pass_written = gpu.cycles(gpu.l2.pass_bytes * gpu.l2.slices / gpu.l2.write_bytes_per_ns);
   pass_written_ = ticks(pass_written);
   pass_partly_written_ = ticks(pass_written * gpu.l2.partial_write_cost);
+  pass_unwritten_ = ticks(pass_written * gpu.l2.read_cost);
   const unsigned sectors_of_pass = gpu.l2.pass_bytes / sector_bytes;
   for (unsigned sectors = 0; sectors < passes_.size(); ++sectors)
     for (unsigned first = 0; first < sectors_per_line; first += sectors_of_pass)
@@ -142,7 +143,9 @@ Memory::Slice& Memory::slice_of(const MemoryRequest& request, unsigned at) {
 Cycle Memory::read_slice(Cycle now, const MemoryRequest& request, unsigned sectors, unsigned at) {
   const Ticks service = pass_read_ * passes_[sectors];
   occupied(request, Resource::l2_slices) += service;
-  return cycle_after(slice_of(request, at).reads.serve(now * ticks_per_cycle, service));
+  Slice& slice = slice_of(request, at);
+  const Ticks begin = slice.writes.serve(now * ticks_per_cycle, pass_unwritten_ * passes_[sectors]);
+  return cycle_after(slice.reads.serve(begin, service));
 }
 /// Returns when the slice has executed an atomic. Lanes with the same address are served one after the other,
 /// and of each sector at least one.

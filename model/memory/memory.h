@@ -91,8 +91,9 @@ private:
     std::uint32_t unknown = 0;
     Arrival until;
   };
-  /// A slice reads and writes at a time, and executes an atomic in the place of a write. A sum of
-  /// floating-point numbers takes longer, but keeps only those in the same line waiting.
+  /// A slice reads and writes at a time, but a read takes a part of a write's time from the writes
+  /// (Gpu::L2::read_cost). It executes an atomic in the place of a write. A sum of floating-point numbers
+  /// takes longer, but keeps only those in the same line waiting.
   struct Slice {
     Server reads, writes;
     Ticks atomics = 0;                              ///< of the busy ticks of `writes`
@@ -170,6 +171,7 @@ private:
   Cycle way_there_, way_back_, hop_, shortest_, constants_way_back_ = 0;
   Ticks atomic_, float_sum_, sector_across_ = 0;
   Ticks pass_read_, pass_written_, pass_partly_written_;      ///< of a slice of the L2
+  Ticks pass_unwritten_;                                      ///< that a pass read keeps it from writing
   std::array<std::uint8_t, 1u << sectors_per_line> passes_{}; ///< in which it passes these sectors
   /// The times of memory: a turn of its bus is shared out to sectors, an opening is a row's.
   Ticks to_bank_, activate_, precharge_, burst_, turn_, opening_;

@@ -123,6 +123,7 @@ void AccessCoalescer::choose_cache(const trace::WarpAccess& access, CacheOperato
                    cache == CacheOperator::cv || (cache == CacheOperator::async_cg && access.bytes == 16);
   if (access.space == Space::local) {
     entry.cache = FirstCache::l1_local;
+    entry.skips_l1 = false;
     stores_local_ |= access.kind != AccessKind::load;
   } else if (const FirstCache first = first_cache(cache, rules_);
              access.kind == AccessKind::load && first != FirstCache::l1) {

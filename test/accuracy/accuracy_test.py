@@ -21,7 +21,7 @@ V100 = boards.Board("v100", "v100")
 
 
 def row_of(kernel="scan", board=V100, use="held back", share=1.0, top_stall="", traits=(), launch=1, **measured):
-    return table.Row(board, "scans", "64", tuple(kernel.split("+")), launch, None, share, use, True, measured, top_stall, traits, "a source", "a reason")
+    return table.Row(board, "scans", "64", tuple(kernel.split("+")), launch, "cold", None, share, use, True, measured, top_stall, traits, "a source", "a reason")
 
 
 def kernel_of(name, gpu="v100", us=10.0, l1=0.5, l2=0.25, read=1000.0, blocks=4, states=None):

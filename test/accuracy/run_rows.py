@@ -18,7 +18,7 @@ def groups_of(rows):
     """Returns lists of rows that one run serves."""
     groups = {}
     for row in rows:
-        groups.setdefault((row.program, row.arguments, row.blocks, row.board.name if row.blocks else ""), []).append(row)
+        groups.setdefault((row.program, row.arguments, row.begins, row.blocks, row.board.name if row.blocks else ""), []).append(row)
     return list(groups.values())
 
 
@@ -26,7 +26,7 @@ def command_of(rows, threads, gpus):
     """Returns the command that models the kernels of rows which one run serves; `gpus`: what --gpu takes."""
     first = rows[0]
     names = "|".join(sorted({re.escape(name) for row in rows for name in row.kernels}))
-    return ["profile", f"{first.program}.cu", "--backend", "cpu", "--quiet", "--cold", "--stop-when-traced", "--gpu", ",".join(gpus), "--trials", TRIALS,
+    return ["profile", f"{first.program}.cu", "--backend", "cpu", "--quiet", f"--{first.begins}", "--stop-when-traced", "--gpu", ",".join(gpus), "--trials", TRIALS,
             "--threads", threads, "--nvcc", "-O3", "--kernel", rf"\b({names})\b", "--launches", max(row.launch for row in rows),
             *(["--snapshot-blocks", first.blocks] if first.blocks else []), "--run", *first.arguments.split()]
 

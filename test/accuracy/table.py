@@ -44,6 +44,7 @@ class Row:
     arguments: str
     kernels: tuple  # whose times are added up; usually one
     launch: int     # which launch of the kernel in the program, from 1 on
+    begins: str     # "cold" or "warm", the L2 of the launch
     blocks: int | None  # of the snapshot; None: as many as the GPU requires
     share: float    # of the measured work that the program's launch does
     use: str        # "fit": figures of the GPU's file may be chosen by it; "held back"; "by hand": calculated, not measured
@@ -78,7 +79,9 @@ def read_row(row, known_boards):
     traits = tuple(filter(None, row["traits"].split(", ")))
     if unknown := set(traits) - set(TRAITS):
         raise modelled.Failure(f"a row of {row['program']} has unknown traits: {', '.join(sorted(unknown))}")
-    return Row(board, row["program"], row["arguments"], tuple(row["kernel"].split("+")), int(row["launch"] or 1),
+    if row["begins"] not in ("", "warm"):
+        raise modelled.Failure(f"a row of {row['program']} begins neither warm nor as others do: {row['begins']}")
+    return Row(board, row["program"], row["arguments"], tuple(row["kernel"].split("+")), int(row["launch"] or 1), row["begins"] or "cold",
                int(row["blocks"]) if row["blocks"] else None, float(row["share"] or 1), row["use"], row["test"] == "yes",
                measured_figures(row, board), row["top_stall"], traits, row["source"], row["reason"])
 

@@ -106,6 +106,7 @@ TRIALS = """
 """
 COLD = """
 --cold           |                              | --cold
+--warm           |                              | --warm
 """
 TIMELINE = """
 --timeline       |                              | --timeline
@@ -206,6 +207,7 @@ COMMANDS = {
 --threads        | --threads 1                  | = --threads 4
 --schedule       | --kernel gather --gpu v100   | --schedule greedy_then_youngest
 --cold           | --kernel gather              | --cold
+--warm           | --kernel gather              | --warm
 --snapshot-blocks | --kernel gather             | --snapshot-blocks 4
 --search         |                              | --search
 --time           |                              | --time porple
@@ -272,6 +274,7 @@ COMMANDS |= {
 --threads        | --threads 1                  | = --threads 4
 --schedule       | --kernel gather --gpu v100   | --schedule greedy_then_youngest
 --cold           | --kernel gather              | --cold
+--warm           | --kernel gather              | --warm
 --snapshot-blocks | --kernel gather             | --snapshot-blocks 4
 --check          |                              | --check changed
 --kernel         | --check changed --kernel .   | = --check changed --kernel gather

@@ -54,6 +54,18 @@ class Warm(unittest.TestCase):
         for kernel in kernels:
             self.check(kernel, 0, False, 0, "as asked for")
 
+    def test_warm(self):
+        done = warplens("model", self.trace, "--gpu", "a100", "--trials", "4", "--warm")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        repeated = "; this launch is one of them, as if it were repeated"
+        for kernel in json.loads(done.stdout)["kernels"]:
+            self.assertEqual(kernel["totals"]["l2_read_hit_rate"]["mean"], 1)
+            self.assertEqual(kernel["l2_start"]["why"].count(repeated), 1)
+            self.assertEqual(kernel["totals"]["dram_write_bytes"]["mean"], 0)
+        both = warplens("model", self.trace, "--cold", "--warm")
+        self.assertEqual(both.returncode, 2)
+        self.assertIn("--warm", both.stderr)
+
     def test_the_report_shows_the_start_of_the_l2(self):
         done = warplens("model", self.trace, "--gpu", "a100", "--trials", "4", "--format", "text")
         self.assertEqual(done.returncode, 0, done.stderr)

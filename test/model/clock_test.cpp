@@ -81,6 +81,7 @@ model::Gpu any_gpu(model::Random& random) {
   gpu.l2.pass_bytes = 32u << random.below(3);
   gpu.l2.write_bytes_per_ns = 20 + random.below(150);
   gpu.l2.partial_write_cost = 1 + 0.25 * random.below(9);
+  gpu.l2.read_cost = 0.25 * random.below(5);
   gpu.l2.atomics_per_ns = 1 + random.below(9);
   gpu.l2.float_sum_cost = 1 + 0.5 * random.below(5);
   gpu.l2.stores = model::L2Stores(random.below(2));

@@ -119,11 +119,12 @@ std::vector<std::uint64_t> lines_of(const std::vector<model::UsedLine>& used) {
 }
 
 /// Returns the results of all launches, the last one of the kernel `k<n>`.
-std::vector<KernelResult> modelled(const trace::Reader& trace, const model::Gpu& on, bool cold = false) {
+std::vector<KernelResult> modelled(const trace::Reader& trace, const model::Gpu& on,
+                                   model::L2Begin l2_begin = model::L2Begin::left) {
   model::Options options;
   options.trials = 2;
   options.threads = 1;
-  options.cold = cold;
+  options.l2_begin = l2_begin;
   auto result = model::evaluate(trace, {on}, options);
   if (!result)
     FAIL(result.error().message);
@@ -323,7 +324,7 @@ TEST_CASE("A launch finds in the L2 what the one before it wrote, unless launche
   const trace::Reader trace = program.ended();
   for (const char* name : {"a100", "h100-sxm", "v100", "rtx4090"}) {
     INFO(name);
-    const auto warm = modelled(trace, gpu(name)), cold = modelled(trace, gpu(name), true);
+    const auto warm = modelled(trace, gpu(name)), cold = modelled(trace, gpu(name), model::L2Begin::cold);
     CHECK(l2_hits(warm[1]) == 1);
     CHECK(*warm[1].totals.dram_read_bytes == 0);
     CHECK_FALSE(warm[1].totals.cold_miss_share);

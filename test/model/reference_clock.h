@@ -504,12 +504,19 @@ private:
         pass(in_pass);
   }
   Cycle read_slice(const Event& event, unsigned sectors, unsigned at) {
-    model::Ticks service = 0;
+    const double pass = gpu_.l2.pass_bytes * gpu_.l2.slices;
+    model::Ticks service = 0, unwritten = 0;
     each_pass(sectors, [&](unsigned) {
-      service += in_ticks(gpu_.l2.pass_bytes * gpu_.l2.slices / gpu_.l2.bytes_per_ns);
+      service += in_ticks(pass / gpu_.l2.bytes_per_ns);
+      unwritten += in_ticks(pass / gpu_.l2.write_bytes_per_ns * gpu_.l2.read_cost);
     });
     occupy(event, Resource::l2_slices, service);
-    return pass_slice(slice_of(event, at).reads_free, service, false);
+    auto& slice = slice_of(event, at);
+    const model::Ticks begin = std::max(now_ * model::ticks_per_cycle, slice.writes_free);
+    slice.writes_free = begin + unwritten;
+    const model::Ticks read = std::max(begin, slice.reads_free);
+    slice.reads_free = read + service;
+    return model::cycle_after(read);
   }
   bool is_whole(const Event& event, unsigned sector) const {
     const std::uint64_t half =

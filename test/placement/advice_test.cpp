@@ -36,7 +36,7 @@ struct Advised {
     model::Options options;
     options.trials = 4;
     options.threads = 1;
-    options.cold = true;
+    options.l2_begin = model::L2Begin::cold;
     return options;
   }
   const Suggestion* suggestion(Rewrite rewrite) const {

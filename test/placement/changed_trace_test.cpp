@@ -34,7 +34,7 @@ KernelResult modelled(const trace::AccessSource& source, const model::Gpu& on, b
   model::Options options;
   options.trials = 4;
   options.confidence = {0, 0};
-  options.cold = true;
+  options.l2_begin = model::L2Begin::cold;
   options.threads = 1;
   options.without_clock = without_clock;
   auto result = model::evaluate(source, {on}, options);
