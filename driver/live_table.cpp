@@ -1,7 +1,6 @@
 #include "driver/live_table.h"
 
 #include "support/display_name.h"
-#include "vocabulary/number_text.h"
 
 #include <algorithm>
 #include <cstdio>

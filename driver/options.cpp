@@ -501,10 +501,10 @@ void add_trace_options(CLI::App& command, TraceOptions& options) {
       "sum in every run");
 }
 
-void add_fail_if_option(CLI::App& command, std::vector<report::Threshold>& thresholds,
+void add_fail_if_option(CLI::App& command, std::vector<judge::Threshold>& thresholds,
                         const std::string& meaning) {
   const auto check = [](std::string& text) {
-    const auto parsed = report::parse_threshold(text);
+    const auto parsed = judge::parse_threshold(text);
     return parsed ? std::string() : parsed.error().message;
   };
   command
@@ -512,7 +512,7 @@ void add_fail_if_option(CLI::App& command, std::vector<report::Threshold>& thres
           "--fail-if",
           [&thresholds](const std::vector<std::string>& texts) {
             for (const std::string& text : texts)
-              thresholds.push_back(*report::parse_threshold(text));
+              thresholds.push_back(*judge::parse_threshold(text));
           },
           meaning)
       ->check(CLI::Validator(check, ""))

@@ -2,11 +2,11 @@
 #pragma once
 
 #include "driver/report_formats.h"
+#include "judge/threshold.h"
 #include "model/model.h"
 #include "model/sm/issue_policies.h"
 #include "report/brief.h"
 #include "report/columns.h"
-#include "report/threshold.h"
 #include "runtime/abi/checks.h"
 #include "support/expected.h"
 
@@ -109,7 +109,7 @@ void add_text_or_json_options(CLI::App& command, std::string& format, OutputOpti
                               std::string_view schema);
 void add_trace_options(CLI::App& command, TraceOptions& options);
 /// Adds --fail-if, whose conditions go to `thresholds`; `meaning` says when the command fails.
-void add_fail_if_option(CLI::App& command, std::vector<report::Threshold>& thresholds,
+void add_fail_if_option(CLI::App& command, std::vector<judge::Threshold>& thresholds,
                         const std::string& meaning);
 
 } // namespace warplens::driver

@@ -1,10 +1,10 @@
 #include "placement/compared_programs.h"
 
-#include "report/figures.h"
-#include "report/resource_text.h"
-#include "report/terminal_text.h"
+#include "result/figure_text.h"
 #include "result/no_time.h"
+#include "result/resources.h"
 #include "support/display_name.h"
+#include "support/terminal_text.h"
 
 #include <algorithm>
 #include <cmath>
@@ -84,10 +84,10 @@ std::string place_of(const SiteResult& site) {
 std::string number(std::string_view figure, double value) {
   const bool is_rate =
       figure.find("rate") != std::string_view::npos || figure.find("share") != std::string_view::npos;
-  return is_rate ? report::percent(value) + " %" : fmt::format("{:.3g}", value);
+  return is_rate ? percent(value) + " %" : fmt::format("{:.3g}", value);
 }
 
-std::vector<MovedLine> moved_lines(const report::KernelChange& change) {
+std::vector<MovedLine> moved_lines(const judge::KernelChange& change) {
   constexpr std::array shown{std::string_view("executions"),     std::string_view("sectors_per_request"),
                              std::string_view("bank_conflicts"), std::string_view("l1_hit_rate"),
                              std::string_view("l2_hit_rate"),    std::string_view("constant_addresses")};
@@ -98,12 +98,12 @@ std::vector<MovedLine> moved_lines(const report::KernelChange& change) {
     if (std::abs(line.after_us - line.before_us) >= min_line_change * most || !line.figures.empty())
       lines.push_back(std::move(line));
   };
-  for (const report::SiteChange& site : change.sites) {
+  for (const judge::SiteChange& site : change.sites) {
     MovedLine line{place_of(*site.after),
                    waited_us(*site.before, *change.before),
                    waited_us(*site.after, *change.after),
                    {}};
-    for (const report::FigureChange& figure : site.figures)
+    for (const judge::FigureChange& figure : site.figures)
       if (std::ranges::count(shown, figure.figure) != 0 && figure.is_beyond_interval() &&
           std::abs(figure.difference()) > 0.01 * std::max(std::abs(figure.before), std::abs(figure.after))) {
         std::string name(figure.figure);
@@ -144,13 +144,13 @@ ComparedKernel compared(const std::string& gpu, const Kernels::value_type* befor
     kernel.name_before = before->first;
     kernel.before_us = before->second.microseconds();
     kernel.launches_before = before->second.count();
-    kernel.bound_before = report::text_of_bound(before->second.results.front()->time->bound);
+    kernel.bound_before = text_of_bound(before->second.results.front()->time->bound);
   }
   if (after != nullptr) {
     kernel.name_after = after->first;
     kernel.after_us = after->second.microseconds();
     kernel.launches_after = after->second.count();
-    kernel.bound_after = report::text_of_bound(after->second.results.front()->time->bound);
+    kernel.bound_after = text_of_bound(after->second.results.front()->time->bound);
   }
   if (before == nullptr || after == nullptr)
     return kernel;
@@ -158,7 +158,7 @@ ComparedKernel compared(const std::string& gpu, const Kernels::value_type* befor
   Result one, other;
   one.kernels.push_back(*before->second.results.front());
   other.kernels.push_back(*after->second.results.front());
-  const report::Difference difference = report::compare(one, other, {});
+  const judge::Difference difference = judge::compare(one, other, {});
   if (!difference.kernels.empty())
     kernel.lines = moved_lines(difference.kernels.front());
   return kernel;
@@ -223,17 +223,17 @@ Expected<std::vector<ComparedProgram>> compare_programs(const Result& before, co
 
 std::string print_text(const std::vector<ComparedProgram>& programs, const std::string& before,
                        const std::string& after, bool colour) {
-  const report::Style style(colour);
-  const auto time = [](double microseconds) { return report::duration({.mean = microseconds}); };
-  std::string text = fmt::format("{} → {}\n", report::printable(before), report::printable(after));
+  const Style style(colour);
+  const auto time = [](double microseconds) { return duration({.mean = microseconds}); };
+  std::string text = fmt::format("{} → {}\n", printable(before), printable(after));
   for (const ComparedProgram& program : programs) {
     text += style.bold(fmt::format("{}: {} → {}, {}: {}", program.gpu, time(program.before_us),
                                    time(program.after_us), share_of(program.change),
                                    name_of(verdict_on(program.change)))) +
             '\n';
     for (const ComparedKernel& kernel : program.kernels) {
-      const std::string name = display_name(
-          report::printable(kernel.name_after.empty() ? kernel.name_before : kernel.name_after), 60);
+      const std::string name =
+          display_name(printable(kernel.name_after.empty() ? kernel.name_before : kernel.name_after), 60);
       if (!kernel.change) {
         text += fmt::format(
             "  {}: {}\n", name,
@@ -252,8 +252,8 @@ std::string print_text(const std::vector<ComparedProgram>& programs, const std::
         std::string figures;
         for (const std::string& figure : line.figures)
           figures += (figures.empty() ? "; " : ", ") + figure;
-        text += fmt::format("    {}: waits {} → {}{}\n", report::cut(report::printable(line.place), 60),
-                            time(line.before_us), time(line.after_us), figures);
+        text += fmt::format("    {}: waits {} → {}{}\n", cut(printable(line.place), 60), time(line.before_us),
+                            time(line.after_us), figures);
       }
     }
   }

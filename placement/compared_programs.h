@@ -2,8 +2,8 @@
 // and the lines at which it changed.
 #pragma once
 
+#include "judge/difference.h"
 #include "placement/time_change.h"
-#include "report/difference.h"
 #include "result/result.h"
 #include "vocabulary/access.h"
 

@@ -1,8 +1,8 @@
 #include "placement/experiment.h"
 
+#include "judge/kernel_findings.h"
 #include "placement/change/launch_change.h"
 #include "placement/not_measured.h"
-#include "report/kernel_findings.h"
 #include "result/no_time.h"
 #include "trace/machine_code.h"
 
@@ -319,7 +319,7 @@ double figure_of(const Candidate& candidate) {
 }
 
 std::string note_on_waits(const Experiment& experiment) {
-  const SiteResult* const waits = report::waiting_site(*experiment.sample().result);
+  const SiteResult* const waits = judge::waiting_site(*experiment.sample().result);
   return waits == nullptr
              ? ""
              : fmt::format("these times are not known: threads may wait at {}:{} until others change a flag",

@@ -3,6 +3,7 @@
 #include "power/kernel_power.h"
 #include "result/names.h"
 #include "support/pattern.h"
+#include "support/terminal_text.h"
 
 #include <algorithm>
 #include <cmath>
@@ -166,6 +167,37 @@ std::string power_section(const Training& training, double clock_mhz, const std:
     text += fmt::format("{} = {{ value = {:.4g}, interval = [{:.4g}, {:.4g}], source = \"{}\" }}\n",
                         term_names()[term], found.value * unit, found.low * unit, found.high * unit, source);
   }
+  return text;
+}
+
+std::string training_comments(std::span<const MeasuredKernel> measured, const Training& training,
+                              const std::string& prior) {
+  std::string text;
+  for (std::size_t i = 0; i < measured.size(); ++i) {
+    const MeasuredKernel& one = measured[i];
+    const Estimate& predicted = training.predicted[i];
+    text += fmt::format("# {}  {:6.1f} W ({:.0f} to {:.0f}), measured {:6.1f}, {:+6.1f} %  {}\n",
+                        pad_right(cut(printable(one.kernel), 30), 30), predicted.value, predicted.low,
+                        predicted.high, one.observation.watts, 100 * training.errors[i],
+                        one.is_held_back ? "held back" : "fit");
+  }
+  text += fmt::format(
+      "# mean error of {} kernels that were fitted to: {:.1f} %; each left out of its fit: {:.1f} % (root "
+      "mean square)\n",
+      training.fitted, 100 * training.mean_error, 100 * training.fit.error_left_out);
+  text +=
+      fmt::format("# {} of {} energies{}\n",
+                  training.fitted == 1
+                      ? fmt::format("1 row by itself determines {}", training.fit.determined_by_observations)
+                      : fmt::format("{} rows by themselves determine {}", training.fitted,
+                                    training.fit.determined_by_observations),
+                  training.fit.coefficients.size(),
+                  training.priors == 0
+                      ? std::string()
+                      : fmt::format("; {} priors hold the others: {}", training.priors, printable(prior)));
+  if (training.held_back != 0)
+    text += fmt::format("# mean error of {} kernels that were held back: {:.1f} %\n", training.held_back,
+                        100 * training.mean_error_held_back);
   return text;
 }
 

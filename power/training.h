@@ -52,4 +52,9 @@ Expected<Training> train(std::span<const MeasuredKernel> measured, std::span<con
 /// Returns [power] of a GPU file, with this source for each figure.
 std::string power_section(const Training& training, double clock_mhz, const std::string& source);
 
+/// Returns what a fit of energies says of each measured kernel, and what the rows and the priors determine,
+/// as the comments above [power]. `prior`: where the priors come from.
+std::string training_comments(std::span<const MeasuredKernel> measured, const Training& training,
+                              const std::string& prior);
+
 } // namespace warplens::power

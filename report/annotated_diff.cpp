@@ -3,9 +3,9 @@
 #include "report/comment_places.h"
 #include "report/report.h"
 #include "report/source_file.h"
-#include "report/terminal_text.h"
 #include "support/display_name.h"
 #include "support/line_diff.h"
+#include "support/terminal_text.h"
 
 #include <algorithm>
 #include <map>
@@ -44,7 +44,7 @@ class Remark {
 public:
   explicit Remark(const std::vector<const Column*>& columns) : columns_(&columns) {}
 
-  void add(const KernelResult& kernel, const CostlyLine& line) { entries_.push_back({&kernel, line}); }
+  void add(const KernelResult& kernel, const judge::CostlyLine& line) { entries_.push_back({&kernel, line}); }
 
   /// Returns the longest form of the remark that has at most `room` columns: with all figures of each access,
   /// with fewer and fewer, or the first words. A line that several kernels have, or that was modelled on
@@ -64,7 +64,7 @@ public:
 private:
   struct Entry {
     const KernelResult* kernel;
-    CostlyLine line;
+    judge::CostlyLine line;
   };
 
   static constexpr std::size_t min_room = 24;
@@ -85,7 +85,7 @@ private:
     return text;
   }
 
-  std::string of_line(const CostlyLine& line, std::size_t most) const {
+  std::string of_line(const judge::CostlyLine& line, std::size_t most) const {
     std::string text;
     for (const SiteResult* site : line.sites) {
       const std::string figures = figures_of(*site, *columns_, most);
@@ -110,7 +110,7 @@ std::map<std::filesystem::path, Remarks> remarks_on(const Result& result,
                                                     const std::vector<const Column*>& columns) {
   std::map<std::filesystem::path, Remarks> files;
   for (const KernelResult& kernel : result.kernels)
-    for (const CostlyLine& line : lines_of(kernel)) {
+    for (const judge::CostlyLine& line : judge::lines_of(kernel)) {
       Remark one(columns);
       one.add(kernel, line);
       if (one.says_anything())

@@ -1,7 +1,7 @@
 #include "report/annotated_source.h"
 
-#include "report/figures.h"
 #include "report/source_file.h"
+#include "result/figure_text.h"
 #include "result/names.h"
 
 #include <algorithm>
@@ -14,25 +14,15 @@ namespace {
 constexpr std::uint32_t context_lines = 2;
 constexpr unsigned bar_width = 3;
 constexpr std::size_t min_source_width = 20;
-constexpr double notable_share = 0.01; // smaller ones are not worth a look
 
 bool has_conflicts(const SiteResult& site) {
   return site.bank_conflicts && *site.bank_conflicts >= 0.005; // visible with two decimals
 }
 
-/// Returns the sum of a share over the sites that have one.
-std::optional<double> sum_over(const std::vector<const SiteResult*>& sites, const Column& share) {
-  std::optional<double> sum;
-  for (const SiteResult* site : sites)
-    if (const std::optional<MetricValue> value = share.metric.value(*site))
-      sum = sum.value_or(0) + value->mean;
-  return sum;
-}
-
 /// The layout that all lines of one file share.
 class Page {
 public:
-  Page(const TextOptions& options, const std::vector<const CostlyLine*>& marked, double largest_share,
+  Page(const TextOptions& options, const std::vector<const judge::CostlyLine*>& marked, double largest_share,
        std::uint32_t last_line)
       : style_(options.colour), columns_(options.columns), marked_(marked.begin(), marked.end()),
         largest_share_(largest_share),
@@ -61,7 +51,7 @@ public:
   }
 
   /// Prints a costly line; `source` is null if the file could not be read or has no such line.
-  std::string costly(const CostlyLine& line, const std::string* source) const {
+  std::string costly(const judge::CostlyLine& line, const std::string* source) const {
     const bool marked = marked_.contains(&line);
     const std::string mark = marked ? style_.hot("»") : " ";
     const std::vector<std::string> code = source ? wrapped_code(printable(*source), source_width_)
@@ -92,22 +82,24 @@ private:
     return without_trailing_blanks(text) + "\n";
   }
 
-  std::string heat(const std::string& gutter, const CostlyLine& line) const {
+  std::string heat(const std::string& gutter, const judge::CostlyLine& line) const {
     if (marked_.contains(&line))
       return style_.hot(gutter);
     return line.share && *line.share >= 0.05 ? style_.warm(gutter) : gutter;
   }
 
-  std::string heat_bar(const CostlyLine& line) const {
+  std::string heat_bar(const judge::CostlyLine& line) const {
     const bool known = line.share && largest_share_ > 0;
     return pad_left(known ? bar(*line.share / largest_share_, bar_width) : "", bar_width) + " ";
   }
 
   /// Returns the line's figures. For several sites only the shares add up.
-  std::string figures(const CostlyLine& line) const {
+  std::string figures(const judge::CostlyLine& line) const {
     std::string text;
     for (const Column* column : columns_)
-      text += pad_left(column->is_share() ? share(sum_over(line.sites, *column)) : "", column->width) + " ";
+      text += pad_left(column->is_share() ? share(judge::share_of(line.sites, column->metric)) : "",
+                       column->width) +
+              " ";
     return text;
   }
 
@@ -143,12 +135,12 @@ private:
 
   Style style_;
   std::vector<const Column*> columns_;
-  std::set<const CostlyLine*> marked_;
+  std::set<const judge::CostlyLine*> marked_;
   double largest_share_;
   std::size_t gutter_width_ = bar_width + 1, number_width_, source_width_ = 0;
 };
 
-using Lines = std::vector<CostlyLine>::const_iterator;
+using Lines = std::vector<judge::CostlyLine>::const_iterator;
 
 std::string print_file(Lines first, Lines last, const Page& page,
                        const std::optional<std::vector<std::string>>& source) {
@@ -197,55 +189,15 @@ std::string note_on(const SiteResult& site) {
   return text.empty() ? text : " (" + text + ")";
 }
 
-std::vector<CostlyLine> lines_of(const KernelResult& kernel) {
-  const Column& cost = cost_column(kernel);
-  std::map<std::pair<std::string, std::uint32_t>, CostlyLine> by_place;
-  for (const SiteResult& result : kernel.sites) {
-    CostlyLine& line = by_place[{result.site.file, result.site.line}];
-    line.file = result.site.file;
-    line.line = result.site.line;
-    line.sites.push_back(&result);
-  }
-  std::map<std::string, double> cost_of_file;
-  std::vector<CostlyLine> lines;
-  for (auto& [place, line] : by_place) {
-    line.share = sum_over(line.sites, cost);
-    cost_of_file[line.file] += line.share.value_or(0);
-    std::stable_sort(line.sites.begin(), line.sites.end(),
-                     [](const SiteResult* left, const SiteResult* right) {
-                       return left->site.column < right->site.column;
-                     });
-    lines.push_back(std::move(line));
-  }
-  std::stable_sort(lines.begin(), lines.end(), [&](const CostlyLine& left, const CostlyLine& right) {
-    const double left_cost = cost_of_file.at(left.file), right_cost = cost_of_file.at(right.file);
-    return left_cost != right_cost ? left_cost > right_cost : left.file < right.file;
-  });
-  return lines;
-}
-
-std::vector<const CostlyLine*> most_expensive(const std::vector<CostlyLine>& lines, std::size_t count) {
-  std::vector<const CostlyLine*> sorted;
-  for (const CostlyLine& line : lines)
-    if (line.share && *line.share > 0)
-      sorted.push_back(&line);
-  std::stable_sort(sorted.begin(), sorted.end(), [](const CostlyLine* left, const CostlyLine* right) {
-    return *left->share > *right->share;
-  });
-  sorted.resize(std::min(sorted.size(), count));
-  while (sorted.size() > 1 && *sorted.back()->share < notable_share)
-    sorted.pop_back();
-  return sorted;
-}
-
-std::string print_annotated_source(const std::vector<CostlyLine>& lines,
-                                   const std::vector<const CostlyLine*>& marked, const TextOptions& options) {
+std::string print_annotated_source(const std::vector<judge::CostlyLine>& lines,
+                                   const std::vector<const judge::CostlyLine*>& marked,
+                                   const TextOptions& options) {
   const Style style(options.colour);
   const double largest_share = marked.empty() ? 0 : *marked.front()->share;
   std::string text;
   for (Lines first = lines.begin(); first != lines.end();) {
-    const Lines last =
-        std::find_if(first, lines.end(), [&](const CostlyLine& line) { return line.file != first->file; });
+    const Lines last = std::find_if(first, lines.end(),
+                                    [&](const judge::CostlyLine& line) { return line.file != first->file; });
     std::optional<std::vector<std::string>> source;
     if (const auto read = read_source(first->file, options.source_root))
       source = lines_in(*read);

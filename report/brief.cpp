@@ -1,17 +1,17 @@
 #include "report/brief.h"
 
-#include "report/accuracy_text.h"
+#include "judge/accuracy_text.h"
+#include "judge/application.h"
+#include "judge/kernel_findings.h"
+#include "judge/verdict.h"
 #include "report/annotated_source.h"
-#include "report/application.h"
-#include "report/kernel_findings.h"
-#include "report/resource_text.h"
-#include "report/terminal_text.h"
-#include "report/verdict.h"
 #include "result/json_node.h"
 #include "result/metrics.h"
 #include "result/names.h"
 #include "result/no_time.h"
+#include "result/resources.h"
 #include "support/display_name.h"
+#include "support/terminal_text.h"
 
 #include <algorithm>
 #include <cmath>
@@ -43,7 +43,7 @@ std::string place(const std::string& file, std::uint32_t line) {
 }
 
 /// Says in which state most warps at the line wait, apart from those that issue.
-void add_stall(BriefLine& line, const CostlyLine& costly, const KernelResult& kernel) {
+void add_stall(BriefLine& line, const judge::CostlyLine& costly, const KernelResult& kernel) {
   for (const LineTime& time : kernel.lines) {
     if (time.file != costly.file || time.line != costly.line)
       continue;
@@ -56,10 +56,11 @@ void add_stall(BriefLine& line, const CostlyLine& costly, const KernelResult& ke
   }
 }
 
-BriefLine brief_line(const CostlyLine& costly, const KernelResult& kernel) {
+BriefLine brief_line(const judge::CostlyLine& costly, const KernelResult& kernel) {
   BriefLine line;
   line.place = place(costly.file, costly.line);
-  line.expression = short_text(sites_to_explain(costly, kernel).front()->site.expression, expression_bytes);
+  line.expression =
+      short_text(judge::sites_to_explain(costly, kernel).front()->site.expression, expression_bytes);
   line.share = costly.share;
   add_stall(line, costly, kernel);
   return line;
@@ -79,16 +80,17 @@ void add_suggestions(BriefKernel& brief, const KernelResult& kernel,
 
 /// Adds the findings on the kernel and on its costly lines, those that cost most first.
 void add_findings(BriefKernel& brief, const KernelResult& kernel,
-                  const std::vector<const CostlyLine*>& costly) {
+                  const std::vector<const judge::CostlyLine*>& costly) {
   std::vector<std::pair<double, BriefFinding>> found;
-  for (const Finding& finding : findings_on(kernel))
+  for (const judge::Finding& finding : judge::findings_on(kernel))
     found.push_back({finding.cost, {"kernel", short_text(finding.text, finding_bytes), {}}});
   // At the roofline, most of what lines do is no fault of theirs.
-  const bool has_nothing_to_mend = brief.roofline && judge(*headroom_of(kernel), kernel).has_nothing_to_mend;
-  for (const CostlyLine* line : costly)
+  const bool has_nothing_to_mend =
+      brief.roofline && judge::roofline_verdict(*headroom_of(kernel), kernel).has_nothing_to_mend;
+  for (const judge::CostlyLine* line : costly)
     for (const SiteResult* site : line->sites)
-      for (const Finding& finding : findings_on(*site, kernel))
-        if (!has_nothing_to_mend || is_waste(finding))
+      for (const judge::Finding& finding : judge::findings_on(*site, kernel))
+        if (!has_nothing_to_mend || judge::is_waste(finding))
           found.push_back(
               {finding.cost,
                {place(line->file, line->line),
@@ -102,7 +104,7 @@ void add_findings(BriefKernel& brief, const KernelResult& kernel,
 /// Says what limits the time. Where the launch itself takes most of it, or nothing was modelled, there is no
 /// headroom to speak of.
 void add_limiter(BriefKernel& brief, const KernelResult& kernel) {
-  const SiteResult* const waits = waiting_site(kernel);
+  const SiteResult* const waits = judge::waiting_site(kernel);
   if (!kernel.time || waits != nullptr) {
     const std::string reason =
         !kernel.time
@@ -143,7 +145,7 @@ void add_roofline(BriefKernel& brief, const KernelResult& kernel) {
   roofline.times = headroom->times_roofline;
   if (!headroom->limits.empty())
     roofline.by = name_of(headroom->limits.front().resource);
-  roofline.text = short_text(judge(*headroom, kernel).text, note_bytes);
+  roofline.text = short_text(judge::roofline_verdict(*headroom, kernel).text, note_bytes);
 }
 
 /// Returns what the figures leave out, each note once.
@@ -187,8 +189,8 @@ BriefKernel brief_kernel(const KernelResult& kernel, const std::vector<Suggestio
   brief.gpu = short_text(kernel.gpu, name_bytes);
   add_limiter(brief, kernel);
   add_roofline(brief, kernel);
-  const std::vector<CostlyLine> lines = lines_of(kernel);
-  const std::vector<const CostlyLine*> costly = most_expensive(lines, max_brief_findings);
+  const std::vector<judge::CostlyLine> lines = judge::lines_of(kernel);
+  const std::vector<const judge::CostlyLine*> costly = judge::most_expensive(lines, max_brief_findings);
   for (std::size_t index = 0; index < std::min(costly.size(), max_brief_lines); ++index)
     brief.lines.push_back(brief_line(*costly[index], kernel));
   add_suggestions(brief, kernel, suggestions);
@@ -196,7 +198,7 @@ BriefKernel brief_kernel(const KernelResult& kernel, const std::vector<Suggestio
   brief.findings.resize(std::min(brief.findings.size(), max_brief_findings));
   brief.accuracy = short_accuracy(kernel.accuracy);
   brief.likely = likely_time_of(kernel);
-  brief.time_note = short_text(accuracy_beside_time(kernel), note_bytes);
+  brief.time_note = short_text(judge::accuracy_beside_time(kernel), note_bytes);
   if (std::ranges::any_of(brief.lines, [](const BriefLine& line) { return line.stall.empty(); }))
     brief.reasons["stall"] = kernel.time ? "warps do not wait to issue there" : why_no_time(kernel);
   return brief;
@@ -212,7 +214,7 @@ template <class Item> bool drop_last(std::vector<Item>& items, std::size_t least
 
 /// Returns the time that the program spends in the kernel, as far as it is known.
 double program_time(const KernelResult& kernel) {
-  return kernel.time ? kernel.time->microseconds.mean * times_of(kernel) : -1;
+  return kernel.time ? kernel.time->microseconds.mean * judge::times_of(kernel) : -1;
 }
 
 } // namespace

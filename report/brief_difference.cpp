@@ -2,8 +2,8 @@
 
 #include "report/brief.h"
 #include "report/columns.h"
-#include "report/terminal_text.h"
 #include "support/display_name.h"
+#include "support/terminal_text.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -25,24 +25,24 @@ bool is_cause(std::string_view figure) {
 
 /// An access, and what it costs its kernel before or after, whichever is more.
 struct ChangedSite {
-  const SiteChange* site;
+  const judge::SiteChange* site;
   double cost;
 };
 
-std::vector<ChangedSite> changed_sites(const Difference& difference) {
+std::vector<ChangedSite> changed_sites(const judge::Difference& difference) {
   std::vector<ChangedSite> sites;
-  for (const KernelChange& kernel : difference.kernels)
-    for (const SiteChange& site : kernel.sites)
-      if (std::ranges::any_of(site.figures, &FigureChange::is_beyond_interval))
+  for (const judge::KernelChange& kernel : difference.kernels)
+    for (const judge::SiteChange& site : kernel.sites)
+      if (std::ranges::any_of(site.figures, &judge::FigureChange::is_beyond_interval))
         sites.push_back({&site, std::max(cost_column(*kernel.before).sort_value(*site.before).value_or(0),
                                          cost_column(*kernel.after).sort_value(*site.after).value_or(0))});
   std::ranges::stable_sort(sites, std::ranges::greater(), &ChangedSite::cost);
   return sites;
 }
 
-std::string line_of(const SiteChange& change) {
+std::string line_of(const judge::SiteChange& change) {
   std::vector<std::string> figures;
-  for (const FigureChange& figure : change.figures)
+  for (const judge::FigureChange& figure : change.figures)
     if (is_cause(figure.figure) && (figure.is_better() || figure.is_worse()))
       figures.push_back(fmt::format("{} {:.4g} → {:.4g}", figure.figure, figure.before, figure.after));
   if (figures.empty())
@@ -60,7 +60,8 @@ std::string short_name(const KernelResult& kernel) {
 
 } // namespace
 
-std::vector<std::string> lines_of_changes(const Difference& difference, const SpeedComparison& speed) {
+std::vector<std::string> lines_of_changes(const judge::Difference& difference,
+                                          const judge::SpeedComparison& speed) {
   std::vector<std::string> lines;
   for (std::size_t index = 0; index < difference.kernels.size(); ++index)
     lines.push_back(cut(fmt::format("{}: {}", short_name(*difference.kernels[index].after),
@@ -77,9 +78,9 @@ std::vector<std::string> lines_of_changes(const Difference& difference, const Sp
   return lines;
 }
 
-std::string print_brief_difference(const Difference& difference, const SpeedComparison& speed) {
+std::string print_brief_difference(const judge::Difference& difference, const judge::SpeedComparison& speed) {
   std::vector<std::string> lines;
-  for (const TotalSpeed& total : speed.totals)
+  for (const judge::TotalSpeed& total : speed.totals)
     lines.push_back(
         cut(printable(fmt::format("in total on {}: {}", total.gpu, describe(total.speed))), 2 * brief_width) +
         "\n");

@@ -2,7 +2,7 @@
 // lines.
 #pragma once
 
-#include "report/speed_verdict.h"
+#include "judge/speed_verdict.h"
 
 #include <string>
 #include <vector>
@@ -11,9 +11,10 @@ namespace warplens::report {
 
 /// Returns a line for each kernel with its verdict, then one for each of the costliest accesses of which a
 /// figure changed by more than its interval.
-std::vector<std::string> lines_of_changes(const Difference& difference, const SpeedComparison& speed);
+std::vector<std::string> lines_of_changes(const judge::Difference& difference,
+                                          const judge::SpeedComparison& speed);
 
 /// Prints the verdicts, then the costliest accesses of which a figure changed by more than its interval.
-std::string print_brief_difference(const Difference& difference, const SpeedComparison& speed);
+std::string print_brief_difference(const judge::Difference& difference, const judge::SpeedComparison& speed);
 
 } // namespace warplens::report

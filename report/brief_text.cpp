@@ -1,9 +1,9 @@
-#include "report/accuracy_text.h"
+#include "judge/accuracy_text.h"
 #include "report/brief.h"
-#include "report/figures.h"
-#include "report/resource_text.h"
-#include "report/terminal_text.h"
+#include "result/figure_text.h"
 #include "result/names.h"
+#include "result/resources.h"
+#include "support/terminal_text.h"
 
 #include <cmath>
 #include <fmt/ranges.h>

@@ -1,7 +1,7 @@
 #include "report/clocks_report.h"
 
-#include "report/terminal_text.h"
 #include "support/display_name.h"
+#include "support/terminal_text.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -13,14 +13,13 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t clocks_name_width = 40;
-constexpr double slow_downs_of_front[] = {0, .01, .02, .05, .1, .15, .2, .3, .5, 1};
 
-std::string against(const clocks::Plan& plan, const clocks::Plan& fastest) {
+std::string against(const power::Plan& plan, const power::Plan& fastest) {
   return fmt::format("{:+.1f} % time, {:+.1f} % energy", 100 * (plan.seconds / fastest.seconds - 1),
                      100 * (plan.joules / fastest.joules - 1));
 }
 
-Json to_json(const ClockPlans& plans, const clocks::Plan& plan) {
+Json to_json(const judge::ClockPlans& plans, const power::Plan& plan) {
   Json json;
   Json& mhz = json["sm_clock_mhz"] = Json::array();
   for (std::size_t slot = 0; slot < plan.chosen.size(); ++slot)
@@ -33,27 +32,7 @@ Json to_json(const ClockPlans& plans, const clocks::Plan& plan) {
 
 } // namespace
 
-ClockPlans make_plans(std::string gpu, std::vector<ClockedKernel> kernels, std::vector<clocks::Slot> slots,
-                      double slow_down, std::span<const clocks::Stretch> launches) {
-  ClockPlans plans{std::move(gpu), slow_down, std::move(kernels), std::move(slots)};
-  plans.fastest = clocks::fastest_plan(plans.slots);
-  const auto within = [&](double more) {
-    return clocks::cheapest_plan(plans.slots, (1 + more) * plans.fastest.seconds);
-  };
-  plans.cheapest = within(slow_down);
-  plans.slot_by_slot = clocks::plan_slot_by_slot(plans.slots, slow_down);
-  for (const double more : slow_downs_of_front)
-    plans.front.push_back({more, within(more)});
-  if (launches.size() > 1) {
-    std::vector<double> mhz;
-    for (const clocks::ClockChoice& choice : plans.slots.front())
-      mhz.push_back(choice.mhz);
-    plans.windows = clocks::run_windows(launches, mhz, {.slow_down = slow_down});
-  }
-  return plans;
-}
-
-std::string print_clocks_text(const ClockPlans& plans, const TextOptions& options) {
+std::string print_clocks_text(const judge::ClockPlans& plans, const TextOptions& options) {
   const Style style(options.colour);
   const std::size_t width = std::max(80u, options.width);
   std::string text =
@@ -62,8 +41,8 @@ std::string print_clocks_text(const ClockPlans& plans, const TextOptions& option
                      width)) +
       "\n";
   for (std::size_t slot = 0; slot < plans.slots.size(); ++slot) {
-    const clocks::ClockChoice& fastest = plans.slots[slot][plans.fastest.chosen[slot]];
-    const clocks::ClockChoice& chosen = plans.slots[slot][plans.cheapest.chosen[slot]];
+    const power::ClockChoice& fastest = plans.slots[slot][plans.fastest.chosen[slot]];
+    const power::ClockChoice& chosen = plans.slots[slot][plans.cheapest.chosen[slot]];
     text +=
         cut(fmt::format("  {:>6.0f} MHz  {}  {:+6.1f} % time  {:+6.1f} % energy  {:4.0f} W", chosen.mhz,
                         pad_right(cut(printable(display_name(plans.kernels[slot].name, clocks_name_width)),
@@ -84,7 +63,7 @@ std::string print_clocks_text(const ClockPlans& plans, const TextOptions& option
   add_paragraph("together: " + against(plans.cheapest, plans.fastest));
   add_paragraph("each kernel by itself (F-DVFS): " + against(plans.slot_by_slot, plans.fastest));
   if (plans.windows) {
-    const clocks::WindowRun& run = *plans.windows;
+    const power::WindowRun& run = *plans.windows;
     add_paragraph(
         fmt::format("while it runs, by its last launches (P-DVFS): {:+.1f} % time, {:+.1f} % energy; its "
                     "times are {:.0f} % off",
@@ -101,7 +80,7 @@ std::string print_clocks_text(const ClockPlans& plans, const TextOptions& option
   return text;
 }
 
-std::string print_clocks_json(const ClockPlans& plans) {
+std::string print_clocks_json(const judge::ClockPlans& plans) {
   Json json;
   json["schema"] = "warplens-clocks/1";
   json["gpu"] = plans.gpu;
@@ -111,7 +90,7 @@ std::string print_clocks_json(const ClockPlans& plans) {
   for (std::size_t slot = 0; slot < plans.slots.size(); ++slot) {
     Json kernel = {{"name", plans.kernels[slot].name}, {"launches", plans.kernels[slot].launches}};
     Json& choices = kernel["choices"] = Json::array();
-    for (const clocks::ClockChoice& choice : plans.slots[slot])
+    for (const power::ClockChoice& choice : plans.slots[slot])
       choices.push_back(
           {{"sm_clock_mhz", choice.mhz}, {"seconds", choice.seconds}, {"joules", choice.joules}});
     kernels.push_back(std::move(kernel));

@@ -1,6 +1,7 @@
 #include "report/columns.h"
 
-#include "report/figures.h"
+#include "judge/costly_lines.h"
+#include "result/figure_text.h"
 
 #include <algorithm>
 
@@ -102,7 +103,8 @@ const std::vector<Column>& all_columns() {
 }
 
 const Column& cost_column(const KernelResult& kernel) {
-  return **column_named(kernel.time ? "time" : "share");
+  const SiteMetric* const cost = &judge::cost_metric(kernel);
+  return *std::ranges::find(all_columns(), cost, [](const Column& column) { return &column.metric; });
 }
 
 std::vector<const Column*> default_columns(std::span<const KernelResult> kernels) {

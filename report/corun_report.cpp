@@ -1,11 +1,9 @@
 #include "report/corun_report.h"
 
-#include "power/kernel_power.h"
-#include "report/figures.h"
-#include "report/resource_text.h"
-#include "report/terminal_text.h"
+#include "judge/corun.h"
 #include "result/names.h"
-#include "support/display_name.h"
+#include "result/resources.h"
+#include "support/terminal_text.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -18,20 +16,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t corun_name_width = 40;
-/// A resource is fought for where it is busy for this share of the time together, and longer than for the
-/// kernel that needs it most, or where all together need more than there is.
-constexpr double contended_share = 0.6, contended_more = 0.1;
-constexpr double fewer_hits = 0.05; ///< of a cache's look-ups, that count
-constexpr double long_wait = 0.05;  ///< of the kernel's time beside the others, for its first place on an SM
-
 constexpr std::string_view of_repeated_part =
     "repeats a part of its launch, which the L2 holds: it hits there more often than further blocks would "
     "(--snapshot-blocks takes more)";
-
-std::string name_of_kernel(const CorunKernelResult& kernel) {
-  return printable(display_name(kernel.name, corun_name_width));
-}
 
 std::string wrapped_lines(const std::string& indent, const std::string& text, std::size_t width) {
   std::string lines;
@@ -42,39 +29,6 @@ std::string wrapped_lines(const std::string& indent, const std::string& text, st
 
 Json statistic(const Statistic& of) {
   return {{"mean", of.mean}, {"std", of.std_deviation}, {"ci95", {of.ci95[0], of.ci95[1]}}};
-}
-
-/// Returns how the kernels divide the GPU.
-std::string division_in_words(const CorunResult& result) {
-  switch (result.division) {
-  case Division::streams: return "as streams";
-  case Division::sms: return "each on SMs of its own";
-  case Division::blocks: return "each with a number of blocks on an SM";
-  case Division::mig: return "each in an instance of MIG";
-  }
-  return "";
-}
-
-/// Returns what no GPU has, or an empty string.
-std::string what_if_in_words(const CorunWhatIf& what_if) {
-  std::vector<std::string> words;
-  if (what_if.kernels_in_turn)
-    words.push_back("kernels take turns to issue first");
-  if (what_if.own_queues)
-    words.push_back("each has its own queue to memory");
-  if (what_if.front_end > 1)
-    words.push_back(fmt::format("a scheduler issues from {} warps at once", what_if.front_end));
-  return fmt::format("{}", fmt::join(words, ", "));
-}
-
-/// Returns the kernel's part of the GPU, or an empty string if it may use all of it.
-std::string place_in_division(const CorunKernelResult& kernel, Division division) {
-  switch (division) {
-  case Division::sms: return fmt::format("{} SMs", kernel.sms);
-  case Division::blocks: return fmt::format("{} blocks on an SM", kernel.max_per_sm);
-  case Division::mig: return fmt::format("{} slices, {} SMs", kernel.slices, kernel.sms);
-  default: return "";
-  }
 }
 
 Json shares(const ByResource& busy) {
@@ -104,25 +58,8 @@ void put_arrangement(const CorunResult& result, Json& json) {
     json["what_if"] = what_if_json(result.what_if);
 }
 
-MeanWatts mean_watts(const power::Estimate& estimate) {
-  return {estimate.value, {estimate.low, estimate.high}};
-}
-
 Json to_json(const MeanWatts& watts) {
   return {{"mean", watts.mean}, {"ci95", watts.ci95}};
-}
-
-/// Returns a line with the watts beside each other, one after the other and alone; an empty text if they are
-/// not known.
-std::string watts_in_words(const CorunResult& result) {
-  if (!result.watts || !result.watts_sequential)
-    return "";
-  std::vector<std::string> alone;
-  for (const CorunKernelResult& kernel : result.kernels)
-    alone.push_back(kernel.watts_alone ? fmt::format("{:.0f}", kernel.watts_alone->mean) : "?");
-  return fmt::format("{:.0f} W ({:.0f} to {:.0f}) beside each other, {:.0f} one after the other, {} alone",
-                     result.watts->mean, result.watts->ci95[0], result.watts->ci95[1],
-                     result.watts_sequential->mean, fmt::join(alone, " and "));
 }
 
 Json timeline_json(const CorunTimeline& timeline) {
@@ -144,38 +81,6 @@ std::string dumped(const Json& json) {
 
 } // namespace
 
-void put_watts(CorunResult& result, const power::Energies& of_file) {
-  const auto energies = power::energies_at(of_file, result.sm_clock_mhz);
-  if (!energies || !result.activity)
-    return;
-  result.watts = mean_watts(power::power_of(*result.activity, *energies));
-  // One after the other, the mean is over time (equation 4.2 of the thesis, of processes that share a core).
-  double seconds = 0;
-  std::array<double, 3> joules{};
-  for (CorunKernelResult& kernel : result.kernels) {
-    if (!kernel.activity_alone)
-      return;
-    const power::Estimate alone = power::power_of(*kernel.activity_alone, *energies);
-    kernel.watts_alone = mean_watts(alone);
-    seconds += kernel.alone_us.mean;
-    joules[0] += alone.value * kernel.alone_us.mean;
-    joules[1] += alone.low * kernel.alone_us.mean;
-    joules[2] += alone.high * kernel.alone_us.mean;
-  }
-  result.watts_sequential = MeanWatts{joules[0] / seconds, {joules[1] / seconds, joules[2] / seconds}};
-}
-
-std::string partition_in_words(const PartitionChoice& choice) {
-  return fmt::format(
-      "blocks on an SM of which CD3 expects most: {} and {}, of {} partitions; the rates over those "
-      "alone add up to {:.2f} (of ICMT-EVEN: {:.2f}), {:.0f} lanes are busy{}",
-      choice.blocks[0], choice.blocks[1], choice.partitions, choice.gain, choice.gain_of_even,
-      choice.busy_lanes,
-      choice.first_turns == 0.5 ? std::string()
-                                : fmt::format(", if the first had {:.0f} % of the turns at the memory pipe",
-                                              100 * choice.first_turns));
-}
-
 Json partition_json(const PartitionChoice& choice) {
   return {{"partitions", choice.partitions},
           {"blocks", choice.blocks},
@@ -185,55 +90,23 @@ Json partition_json(const PartitionChoice& choice) {
           {"first_turns", choice.first_turns}};
 }
 
-std::vector<std::string> contention_of(const CorunResult& result) {
-  std::vector<std::string> found;
-  for (std::size_t resource = 0; resource < resource_count; ++resource) {
-    double max_alone = 0, sum_alone = 0;
-    std::vector<std::string> alone;
-    for (const CorunKernelResult& kernel : result.kernels) {
-      max_alone = std::max(max_alone, kernel.busy_alone[resource]);
-      sum_alone += kernel.busy_alone[resource];
-      alone.push_back(share(kernel.busy_alone[resource]));
-    }
-    if (result.busy[resource] >= contended_share &&
-        (result.busy[resource] >= max_alone + contended_more || sum_alone >= 1 + contended_more))
-      found.push_back(fmt::format("{}: busy {} % of the time together, {} % alone",
-                                  text_of(Resource(resource)), share(result.busy[resource]),
-                                  fmt::join(alone, " and ")));
-  }
-  for (const CorunKernelResult& kernel : result.kernels) {
-    const auto fewer = [&](const char* cache, const std::optional<double>& alone,
-                           const std::optional<double>& beside) {
-      if (alone && beside && *alone - *beside >= fewer_hits)
-        found.push_back(fmt::format("the {}: {} hits {} % of its loads, alone {} %", cache,
-                                    name_of_kernel(kernel), share(beside), share(alone)));
-    };
-    fewer("L1", kernel.l1_alone, kernel.l1_beside);
-    fewer("L2", kernel.l2_alone, kernel.l2_beside);
-    if (kernel.waits_us >= long_wait * kernel.beside_us.mean)
-      found.push_back(fmt::format("places on the SMs: {} waits {:.3g} µs for its first one",
-                                  name_of_kernel(kernel), kernel.waits_us));
-  }
-  return found;
-}
-
 std::string print_corun_text(const CorunResult& result, const TextOptions& options) {
   const Style style(options.colour);
   const std::size_t width = std::max(80u, options.width);
   std::string text =
       style.bold(cut(fmt::format("{} kernels beside each other on {}, {}{}", result.kernels.size(),
-                                 printable(result.gpu), division_in_words(result),
+                                 printable(result.gpu), judge::division_in_words(result),
                                  result.policy ? fmt::format(" ({})", name_of(*result.policy)) : ""),
                      width)) +
       "\n";
   if (result.what_if.is_any())
-    text +=
-        wrapped_lines("  ", "on a machine that does not exist: " + what_if_in_words(result.what_if), width);
+    text += wrapped_lines(
+        "  ", "on a machine that does not exist: " + judge::what_if_in_words(result.what_if), width);
   for (const CorunKernelResult& kernel : result.kernels) {
-    const std::string place = place_in_division(kernel, result.division);
+    const std::string place = judge::place_in_division(kernel, result.division);
     text += cut(fmt::format("  {:.2f} × ({:.2f} to {:.2f})  {}  {:.4g} µs alone, {:.4g} beside{}{}",
                             kernel.slow_down.mean, kernel.slow_down.ci95[0], kernel.slow_down.ci95[1],
-                            name_of_kernel(kernel), kernel.alone_us.mean, kernel.beside_us.mean,
+                            judge::name_of_kernel(kernel), kernel.alone_us.mean, kernel.beside_us.mean,
                             place.empty() ? "" : "  ", place),
                 width) +
             "\n";
@@ -256,13 +129,13 @@ std::string print_corun_text(const CorunResult& result, const TextOptions& optio
                   100 * (result.speed_up.mean - 1), fmt::join(laps, " and ")),
       width);
   if (result.search)
-    text += wrapped_lines("  ", partition_in_words(*result.search), width);
-  if (const std::string watts = watts_in_words(result); !watts.empty())
+    text += wrapped_lines("  ", judge::partition_in_words(*result.search), width);
+  if (const std::string watts = judge::watts_in_words(result); !watts.empty())
     text += wrapped_lines("  ", watts, width);
   for (const CorunKernelResult& kernel : result.kernels)
     if (kernel.repeats_part)
-      text += wrapped_lines("  ", name_of_kernel(kernel) + " " + std::string(of_repeated_part), width);
-  for (const std::string& what : contention_of(result))
+      text += wrapped_lines("  ", judge::name_of_kernel(kernel) + " " + std::string(of_repeated_part), width);
+  for (const std::string& what : judge::contention_of(result))
     text += wrapped_lines("  ", "they fight for " + what, width);
   return text;
 }
@@ -312,7 +185,7 @@ std::string print_corun_json(const CorunResult& result) {
     one["busy_alone"] = shares(kernel.busy_alone);
     kernels.push_back(std::move(one));
   }
-  json["contention"] = contention_of(result);
+  json["contention"] = judge::contention_of(result);
   if (result.timeline)
     json["timeline"] = timeline_json(*result.timeline);
   return dumped(json);
@@ -337,13 +210,13 @@ std::string print_arrangements_text(std::span<const NamedArrangement> arrangemen
                          width)) +
           "\n";
       for (const CorunKernelResult& kernel : result.kernels)
-        head += cut("  " + name_of_kernel(kernel), width) + "\n";
+        head += cut("  " + judge::name_of_kernel(kernel), width) + "\n";
       head += result.watts ? "  gain        power   slow-downs\n" : "  gain      slow-downs\n";
     }
     std::vector<std::string> slow_downs, places;
     for (const CorunKernelResult& kernel : result.kernels) {
       slow_downs.push_back(fmt::format("{:.2f} ×", kernel.slow_down.mean));
-      if (std::string place = place_in_division(kernel, result.division); !place.empty())
+      if (std::string place = judge::place_in_division(kernel, result.division); !place.empty())
         places.push_back(std::move(place));
     }
     text += cut(fmt::format("  {:+6.1f} %  {}{}  {}  {}", 100 * (result.speed_up.mean - 1),
@@ -354,7 +227,7 @@ std::string print_arrangements_text(std::span<const NamedArrangement> arrangemen
             "\n";
     for (const CorunKernelResult& kernel : result.kernels)
       if (kernel.repeats_part)
-        repeating.insert(name_of_kernel(kernel));
+        repeating.insert(judge::name_of_kernel(kernel));
   }
   for (const std::string& kernel : repeating)
     text += wrapped_lines("  ", kernel + " " + std::string(of_repeated_part), width);

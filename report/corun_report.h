@@ -1,7 +1,6 @@
 // Kernels beside each other as text and as JSON, schema `warplens-corun/1`.
 #pragma once
 
-#include "power/energies.h"
 #include "report/report.h"
 #include "result/corun.h"
 #include "support/expected.h"
@@ -13,15 +12,8 @@
 
 namespace warplens::report {
 
-/// Sets the watts of a result whose kernels' machine code is known, if the voltage at its clock is.
-void put_watts(CorunResult& result, const power::Energies& energies);
-
-/// Returns how a partition of blocks was chosen.
-std::string partition_in_words(const PartitionChoice& choice);
+/// Returns the partition as the field `partition` of `warplens-corun/1`.
 nlohmann::ordered_json partition_json(const PartitionChoice& choice);
-
-/// Returns what the kernels fight for, in words; empty if nothing is busy enough to matter.
-std::vector<std::string> contention_of(const CorunResult& result);
 
 std::string print_corun_text(const CorunResult& result, const TextOptions& options);
 std::string print_corun_json(const CorunResult& result);

@@ -1,6 +1,6 @@
 #include "report/legend.h"
 
-#include "report/terminal_text.h"
+#include "support/terminal_text.h"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -1,13 +1,12 @@
 #include "report/line_text.h"
 
+#include "judge/verdict.h"
 #include "report/annotated_source.h"
 #include "report/columns.h"
-#include "report/figures.h"
-#include "report/terminal_text.h"
-#include "report/verdict.h"
 #include "report/warp_time_text.h"
+#include "result/figure_text.h"
 #include "support/display_name.h"
-#include "vocabulary/access.h"
+#include "support/terminal_text.h"
 
 #include <filesystem>
 #include <fmt/ranges.h>
@@ -29,7 +28,7 @@ std::string figures_of(const SiteResult& site) {
   return fmt::format("{}", fmt::join(figures, ", "));
 }
 
-std::string explain(const CostlyLine& line, const KernelResult& kernel) {
+std::string explain(const judge::CostlyLine& line, const KernelResult& kernel) {
   const std::string cost =
       line.share ? fmt::format(": {} % of the {}", share(line.share), kernel.time ? "time" : "latency") : "";
   std::string text = fmt::format("{} on {}, {}:{}{}\n", printable(display_name(kernel.name)),
@@ -37,15 +36,15 @@ std::string explain(const CostlyLine& line, const KernelResult& kernel) {
   for (const SiteResult* site : line.sites) {
     text += fmt::format("  {} ({}, {} memory): {}\n", printable(site->site.expression),
                         name_of(site->site.kind), name_of(site->site.space), figures_of(*site));
-    for (const std::string& clause : clauses_on(*site, kernel))
+    for (const std::string& clause : judge::clauses_on(*site, kernel))
       text += fmt::format("    {}\n", printable(clause));
-    if (const std::string part = time_verdict_on(*site, kernel); !part.empty())
+    if (const std::string part = judge::time_verdict_on(*site, kernel); !part.empty())
       text += fmt::format("    {}\n", part);
   }
   for (const LineTime& time : kernel.lines)
     if (time.file == line.file && time.line == line.line)
       text += fmt::format("  warps that wait to issue here, in % of all warps' time: {}\n",
-                          text_of(time.states).empty() ? "hardly any" : text_of(time.states));
+                          text_of_states(time.states).empty() ? "hardly any" : text_of_states(time.states));
   return text;
 }
 
@@ -55,7 +54,7 @@ Expected<std::string> explain_line(const Result& result, const std::string& file
   std::string text;
   std::set<std::string> others;
   for (const KernelResult& kernel : result.kernels)
-    for (const CostlyLine& candidate : lines_of(kernel)) {
+    for (const judge::CostlyLine& candidate : judge::lines_of(kernel)) {
       if (is_file(candidate.file, file) && candidate.line == line)
         text += explain(candidate, kernel);
       others.insert(

@@ -1,10 +1,10 @@
 // Prints the report as one HTML file: the page, built from report/web/, with the data in it.
-#include "report/headroom_text.h"
+#include "judge/headroom_text.h"
+#include "judge/verdict.h"
 #include "report/page_comparison.h"
 #include "report/report.h"
 #include "report/sass_rows.h"
 #include "report/source_file.h"
-#include "report/verdict.h"
 #include "result/headroom.h"
 #include "result/names.h"
 #include "result/no_time.h"
@@ -23,13 +23,13 @@ using Json = nlohmann::ordered_json;
 constexpr std::string_view marker = "<!-- warplens-data -->";
 
 /// Returns the verdicts on a line with the accesses that each applies to.
-std::vector<std::pair<std::string, std::string>> accesses_by_verdict(const CostlyLine& line,
+std::vector<std::pair<std::string, std::string>> accesses_by_verdict(const judge::CostlyLine& line,
                                                                      const KernelResult& kernel) {
   std::vector<std::pair<std::string, std::string>> by_text;
-  for (const SiteResult* site : sites_to_explain(line, kernel)) {
+  for (const SiteResult* site : judge::sites_to_explain(line, kernel)) {
     const std::string& expression = site->site.expression;
-    const std::string time = time_verdict_on(*site, kernel);
-    const std::string text = time + (time.empty() ? "" : "; ") + verdict_on(*site, kernel);
+    const std::string time = judge::time_verdict_on(*site, kernel);
+    const std::string text = time + (time.empty() ? "" : "; ") + judge::verdict_on(*site, kernel);
     const auto same = std::ranges::find(by_text, text, &std::pair<std::string, std::string>::first);
     if (same == by_text.end())
       by_text.emplace_back(text, expression);
@@ -52,7 +52,7 @@ Json verdicts(const Result& result) {
   Json list = Json::array();
   for (std::size_t index = 0; index < result.kernels.size(); ++index) {
     const KernelResult& kernel = result.kernels[index];
-    for (const CostlyLine& line : lines_of(kernel)) {
+    for (const judge::CostlyLine& line : judge::lines_of(kernel)) {
       std::string text;
       for (const auto& [words, accesses] : accesses_by_verdict(line, kernel)) {
         text += text.empty() ? "" : "; ";
@@ -84,10 +84,10 @@ Json openings(const Result& result) {
     Json lines = Json::array(), findings = Json::array();
     if (!kernel.time_unknown.empty())
       lines.push_back({{"label", "time"}, {"text", "not known, because " + why_no_time(kernel)}});
-    for (const LabelledText& text : headroom_text(kernel))
+    for (const judge::LabelledText& text : judge::headroom_text(kernel))
       lines.push_back({{"label", text.label}, {"text", text.text}});
-    lines.push_back({{"label", "occupancy"}, {"text", occupancy_text(kernel)}});
-    for (const Finding& finding : findings_on(kernel))
+    lines.push_back({{"label", "occupancy"}, {"text", judge::occupancy_text(kernel)}});
+    for (const judge::Finding& finding : judge::findings_on(kernel))
       findings.push_back(finding.text);
     Json& opening = list.emplace_back(Json{{"lines", lines}, {"findings", findings}});
     if (Json limits = limits_of(kernel); !limits.empty())

@@ -26,26 +26,26 @@ Json object_pairs(const KernelResult& before, const KernelResult& after) {
   return pairs;
 }
 
-Json to_json(const KernelChange& kernel, const Result& before, const Result& after) {
+Json to_json(const judge::KernelChange& kernel, const Result& before, const Result& after) {
   Json json;
   json["before"] = index_in(before.kernels, kernel.before);
   json["after"] = index_in(after.kernels, kernel.after);
   if (kernel.snapshots_differ())
-    json["snapshots"] = "The " + snapshots_of(kernel) + ". Bytes and executions are given per launch.";
+    json["snapshots"] = "The " + judge::snapshots_of(kernel) + ". Bytes and executions are given per launch.";
   if (kernel.l2_starts_differ())
-    json["l2_starts"] = "Note: " + l2_starts_of(kernel) + ".";
+    json["l2_starts"] = "Note: " + judge::l2_starts_of(kernel) + ".";
   if (kernel.only_one_has_time())
-    json["times"] = "Times are not compared: " + times_of(kernel) + ".";
+    json["times"] = "Times are not compared: " + judge::missing_times_of(kernel) + ".";
   json["launch_scale"] = {{"before", blocks_per_snapshot_block(*kernel.before)},
                           {"after", blocks_per_snapshot_block(*kernel.after)}};
   json["totals"] = report::to_json(kernel.totals);
   Json& sites = json["sites"] = Json::array();
-  for (const SiteChange& site : kernel.sites)
+  for (const judge::SiteChange& site : kernel.sites)
     sites.push_back({{"before", index_in(kernel.before->sites, site.before)},
                      {"after", index_in(kernel.after->sites, site.after)},
                      {"figures", report::to_json(site.figures)}});
   Json& lines = json["lines"] = Json::array();
-  for (const LineChange& line : kernel.lines)
+  for (const judge::LineChange& line : kernel.lines)
     lines.push_back({{"file", line.file}, {"line", line.line}, {"figures", report::to_json(line.figures)}});
   json["objects"] = object_pairs(*kernel.before, *kernel.after);
   Json& removed = json["gone"] = Json::array();
@@ -57,9 +57,9 @@ Json to_json(const KernelChange& kernel, const Result& before, const Result& aft
 } // namespace
 
 Json comparison_for_page(const Result& before, const Result& after) {
-  const Difference difference = compare(before, after, {});
+  const judge::Difference difference = judge::compare(before, after, {});
   Json kernels = Json::array();
-  for (const KernelChange& kernel : difference.kernels)
+  for (const judge::KernelChange& kernel : difference.kernels)
     kernels.push_back(to_json(kernel, before, after));
   return {{"kernels", std::move(kernels)}};
 }

@@ -2,9 +2,9 @@
 //
 // Each kernel on a GPU is a process of counter tracks; so are its SMs, L2 slices and DRAM channels, and the
 // source lines that were executed. Time is that of the trial, from the start of its first block.
-#include "report/figures.h"
 #include "report/report.h"
-#include "report/resource_text.h"
+#include "result/figure_text.h"
+#include "result/resources.h"
 #include "support/display_name.h"
 
 #include <algorithm>

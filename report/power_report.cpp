@@ -1,8 +1,8 @@
 #include "report/power_report.h"
 
-#include "report/figures.h"
-#include "report/terminal_text.h"
+#include "result/figure_text.h"
 #include "support/display_name.h"
+#include "support/terminal_text.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -72,11 +72,11 @@ Json interval(const power::Estimate& estimate) {
 
 } // namespace
 
-std::string print_power_text(std::span<const PoweredKernel> kernels, const TextOptions& options) {
+std::string print_power_text(std::span<const judge::PoweredKernel> kernels, const TextOptions& options) {
   const Style style(options.colour);
   const std::size_t width = std::max(80u, options.width);
   std::string text;
-  for (const PoweredKernel& one : kernels) {
+  for (const judge::PoweredKernel& one : kernels) {
     const power::KernelPower& power = one.power;
     text +=
         style.bold(cut(fmt::format("{} on {}", printable(display_name(one.kernel->name, power_name_width)),
@@ -97,11 +97,11 @@ std::string print_power_text(std::span<const PoweredKernel> kernels, const TextO
   return text;
 }
 
-std::string print_power_json(std::span<const PoweredKernel> kernels) {
+std::string print_power_json(std::span<const judge::PoweredKernel> kernels) {
   Json json;
   json["schema"] = "warplens-power/1";
   Json& list = json["kernels"] = Json::array();
-  for (const PoweredKernel& one : kernels) {
+  for (const judge::PoweredKernel& one : kernels) {
     const power::KernelPower& power = one.power;
     Json kernel;
     kernel["name"] = one.kernel->name;
@@ -125,37 +125,6 @@ std::string print_power_json(std::span<const PoweredKernel> kernels) {
     list.push_back(std::move(kernel));
   }
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-}
-
-std::string print_training(std::span<const power::MeasuredKernel> measured, const power::Training& training,
-                           const std::string& prior) {
-  std::string text;
-  for (std::size_t i = 0; i < measured.size(); ++i) {
-    const power::MeasuredKernel& one = measured[i];
-    const power::Estimate& predicted = training.predicted[i];
-    text += fmt::format("# {}  {:6.1f} W ({:.0f} to {:.0f}), measured {:6.1f}, {:+6.1f} %  {}\n",
-                        pad_right(cut(printable(one.kernel), 30), 30), predicted.value, predicted.low,
-                        predicted.high, one.observation.watts, 100 * training.errors[i],
-                        one.is_held_back ? "held back" : "fit");
-  }
-  text += fmt::format(
-      "# mean error of {} kernels that were fitted to: {:.1f} %; each left out of its fit: {:.1f} % (root "
-      "mean square)\n",
-      training.fitted, 100 * training.mean_error, 100 * training.fit.error_left_out);
-  text +=
-      fmt::format("# {} of {} energies{}\n",
-                  training.fitted == 1
-                      ? fmt::format("1 row by itself determines {}", training.fit.determined_by_observations)
-                      : fmt::format("{} rows by themselves determine {}", training.fitted,
-                                    training.fit.determined_by_observations),
-                  training.fit.coefficients.size(),
-                  training.priors == 0
-                      ? std::string()
-                      : fmt::format("; {} priors hold the others: {}", training.priors, printable(prior)));
-  if (training.held_back != 0)
-    text += fmt::format("# mean error of {} kernels that were held back: {:.1f} %\n", training.held_back,
-                        100 * training.mean_error_held_back);
-  return text;
 }
 
 } // namespace warplens::report

@@ -1,9 +1,9 @@
 #include "report/print_difference.h"
 
 #include "report/annotated_source.h"
-#include "report/terminal_text.h"
 #include "result/names.h"
 #include "support/display_name.h"
+#include "support/terminal_text.h"
 
 #include <nlohmann/json.hpp>
 
@@ -22,7 +22,7 @@ std::string signed_number(double value) {
   return fmt::format("{:+.4g}", value);
 }
 
-std::string interval_of(const FigureChange& change) {
+std::string interval_of(const judge::FigureChange& change) {
   return change.interval > 0 ? fmt::format(" ±{:.2g}", change.interval) : "";
 }
 
@@ -44,10 +44,6 @@ std::string site_place(const SiteResult& site) {
   return fmt::format("{}:{}", std::filesystem::path(site.site.file).filename().string(), site.site.line);
 }
 
-std::string snapshot_of(const KernelResult& kernel) {
-  return fmt::format("{} of {:.0f} blocks", kernel.snapshot.blocks, launch_blocks(kernel));
-}
-
 class DifferenceText {
 public:
   explicit DifferenceText(const TextOptions& options) : width_(line_width(options)), style_(options.colour) {}
@@ -67,11 +63,11 @@ public:
         "same",
         differing_, differing_ == 1 ? " differs" : "s differ", significant_,
         differing_ == 1 ? "its" : "their", same_));
-    for (const TotalSpeed& total : report.speed->totals)
+    for (const judge::TotalSpeed& total : report.speed->totals)
       line(style_.bold(
           cut(fmt::format("in total on {}: {}", printable(total.gpu), printable(describe(total.speed))),
               width_)));
-    for (const Failure& failure : *report.failures)
+    for (const judge::Failure& failure : *report.failures)
       line(style_.hot(
           cut(fmt::format("fails {}: {}", failure.threshold->text, printable(describe(failure))), width_)));
     return std::move(text_);
@@ -87,7 +83,7 @@ private:
     line(cut(fmt::format("── {} on {}: only {}", short_name(kernel), printable(kernel.gpu), side), width_));
   }
 
-  void print(const KernelChange& kernel, const Speed& speed) {
+  void print(const judge::KernelChange& kernel, const judge::Speed& speed) {
     line("");
     const bool renamed = kernel.before->name != kernel.after->name;
     line(style_.bold(cut(fmt::format("── {}{} on {}", renamed ? short_name(*kernel.before) + " → " : "",
@@ -95,17 +91,17 @@ private:
                          width_)));
     line(cut(printable(describe(speed)), width_));
     if (kernel.snapshots_differ()) {
-      line(style_.warm(cut(snapshots_of(kernel), width_)));
+      line(style_.warm(cut(judge::snapshots_of(kernel), width_)));
       line(style_.warm(cut("bytes and executions are compared per launch, scaled by its blocks", width_)));
     }
     if (kernel.l2_starts_differ())
-      line(style_.warm(cut(l2_starts_of(kernel), width_)));
+      line(style_.warm(cut(judge::l2_starts_of(kernel), width_)));
     if (kernel.only_one_has_time())
-      line(style_.warm(cut(times_of(kernel), width_)));
+      line(style_.warm(cut(judge::missing_times_of(kernel), width_)));
     line(style_.dim(pad_right("", figure_name_width) + pad_left("before", value_width) +
                     pad_left("after", value_width) + pad_left("difference", value_width)));
     print(kernel.totals, "total.");
-    for (const SiteChange& site : kernel.sites)
+    for (const judge::SiteChange& site : kernel.sites)
       print(site);
     for (const SiteResult* site : kernel.removed)
       line(cut(site_place(*site) + "  " + printable(site->site.expression) + note_on(*site) + ": only before",
@@ -115,7 +111,7 @@ private:
                width_));
   }
 
-  void print(const SiteChange& site) {
+  void print(const judge::SiteChange& site) {
     const std::size_t start = text_.size();
     print(site.figures, "  ");
     if (text_.size() == start)
@@ -129,8 +125,8 @@ private:
     text_.insert(start, cut(head + note_on(*site.after), width_) + "\n");
   }
 
-  void print(const std::vector<FigureChange>& changes, const char* before_name) {
-    for (const FigureChange& change : changes) {
+  void print(const std::vector<judge::FigureChange>& changes, const char* before_name) {
+    for (const judge::FigureChange& change : changes) {
       if (!change.differs()) {
         ++same_;
         continue;
@@ -152,7 +148,7 @@ private:
   std::string text_;
 };
 
-Json to_json(const FigureChange& change) {
+Json to_json(const judge::FigureChange& change) {
   Json json = {{"figure", change.figure},        {"before", change.before},
                {"after", change.after},          {"difference", change.difference()},
                {"interval95", change.interval},  {"beyond_interval", change.is_beyond_interval()},
@@ -186,10 +182,10 @@ Json to_json(const std::vector<const KernelResult*>& kernels) {
 }
 
 Json snapshot_to_json(const KernelResult& kernel) {
-  return {{"blocks", kernel.snapshot.blocks}, {"launch_blocks", launch_blocks(kernel)}};
+  return {{"blocks", kernel.snapshot.blocks}, {"launch_blocks", judge::launch_blocks(kernel)}};
 }
 
-Json to_json(const Speed& speed) {
+Json to_json(const judge::Speed& speed) {
   Json json = {{"verdict", text_of(speed.verdict)}};
   if (speed.change)
     json.update({{"before_us", speed.before_us},
@@ -202,17 +198,17 @@ Json to_json(const Speed& speed) {
   return json;
 }
 
-Json to_json(const SpeedComparison& speed) {
+Json to_json(const judge::SpeedComparison& speed) {
   Json json = {{"verdict", text_of(speed.verdict)}, {"tolerance", speed.tolerance}};
   Json& totals = json["totals"] = Json::array();
-  for (const TotalSpeed& total : speed.totals) {
+  for (const judge::TotalSpeed& total : speed.totals) {
     Json& one = totals.emplace_back(Json{{"gpu", total.gpu}});
     one.update(to_json(total.speed));
   }
   return json;
 }
 
-Json to_json(const KernelChange& kernel, const Speed& speed) {
+Json to_json(const judge::KernelChange& kernel, const judge::Speed& speed) {
   Json json;
   json["name"] = kernel.after->name;
   if (kernel.before->name != kernel.after->name)
@@ -226,18 +222,18 @@ Json to_json(const KernelChange& kernel, const Speed& speed) {
   json["times"] = {{"before", kernel.before->time.has_value()},
                    {"after", kernel.after->time.has_value()},
                    {"differ", kernel.only_one_has_time()}};
-  json["totals"] = to_json(kernel.totals);
+  json["totals"] = report::to_json(kernel.totals);
   Json& sites = json["sites"] = Json::array();
-  for (const SiteChange& site : kernel.sites)
+  for (const judge::SiteChange& site : kernel.sites)
     sites.push_back({{"before", to_json(*site.before)},
                      {"after", to_json(*site.after)},
-                     {"figures", to_json(site.figures)}});
+                     {"figures", report::to_json(site.figures)}});
   json["only_before"] = to_json(kernel.removed);
   json["only_after"] = to_json(kernel.added);
   return json;
 }
 
-Json to_json(const Failure& failure) {
+Json to_json(const judge::Failure& failure) {
   Json json;
   json["threshold"] = failure.threshold->text;
   json["kernel"] = failure.kernel->after->name;
@@ -250,39 +246,21 @@ Json to_json(const Failure& failure) {
 
 } // namespace
 
-Json to_json(const std::vector<FigureChange>& changes) {
+Json to_json(const std::vector<judge::FigureChange>& changes) {
   Json list = Json::array();
-  for (const FigureChange& change : changes)
+  for (const judge::FigureChange& change : changes)
     list.push_back(to_json(change));
   return list;
 }
 
-std::string snapshots_of(const KernelChange& kernel) {
-  return fmt::format("snapshots differ: {} before, {} of {:.0f} after", snapshot_of(*kernel.before),
-                     kernel.after->snapshot.blocks, launch_blocks(*kernel.after));
-}
-
-std::string l2_starts_of(const KernelChange& kernel) {
-  const auto start = [](const KernelResult& of) { return of.l2_start->warm ? "warm" : "cold"; };
-  return fmt::format("the L2 begins {} before and {} after: times and hit rates do not compare, and get no *",
-                     start(*kernel.before), start(*kernel.after));
-}
-
-std::string times_of(const KernelChange& kernel) {
-  const KernelResult& other = kernel.before->time ? *kernel.after : *kernel.before;
-  return fmt::format("only the result {} has times, for {}", kernel.before->time ? "before" : "after",
-                     other.time_unknown.empty() ? "the trials of the other one have no clock"
-                                                : other.time_unknown);
-}
-
-std::string describe(const Failure& failure) {
+std::string describe(const judge::Failure& failure) {
   std::string where = display_name(failure.kernel->after->name) + " on " + failure.kernel->after->gpu;
   if (failure.site)
     where += fmt::format(", {} {}", site_place(*failure.site->after), failure.site->after->site.expression);
-  const FigureChange& change = *failure.change;
+  const judge::FigureChange& change = *failure.change;
   return fmt::format("{}: {} {} → {}, {}{}{}", where, change.figure, number(change.before),
                      number(change.after), signed_number(change.difference()), interval_of(change),
-                     failure.kernel->snapshots_differ() ? "; " + snapshots_of(*failure.kernel) : "");
+                     failure.kernel->snapshots_differ() ? "; " + judge::snapshots_of(*failure.kernel) : "");
 }
 
 std::string print_difference_text(const DifferenceReport& report, const TextOptions& options) {
@@ -301,7 +279,7 @@ std::string print_difference_json(const DifferenceReport& report) {
   json["only_before"] = to_json(report.difference->removed);
   json["only_after"] = to_json(report.difference->added);
   Json& failures = json["failures"] = Json::array();
-  for (const Failure& failure : *report.failures)
+  for (const judge::Failure& failure : *report.failures)
     failures.push_back(to_json(failure));
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

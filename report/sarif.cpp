@@ -1,10 +1,10 @@
 // Prints the findings on costly lines as SARIF 2.1.0 (OASIS), for code-review tools.
-#include "report/accuracy_text.h"
-#include "report/figures.h"
-#include "report/kernel_findings.h"
+#include "judge/accuracy_text.h"
+#include "judge/kernel_findings.h"
+#include "judge/verdict.h"
 #include "report/report.h"
 #include "report/source_file.h"
-#include "report/verdict.h"
+#include "result/figure_text.h"
 #include "result/names.h"
 #include "support/display_name.h"
 #include "support/hash.h"
@@ -20,135 +20,136 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct RuleText {
-  Rule rule;
+  judge::Rule rule;
   const char *id, *name, *level, *summary, *help;
 };
 
 // Findings that a person could fix are warnings; findings that may be inherent in the problem are notes.
 constexpr RuleText rules[] = {
-    {Rule::contention, "contention", "Contention", "warning",
+    {judge::Rule::contention, "contention", "Contention", "warning",
      "Atomics that are performed one after the other, at a word or bank of shared memory or in the L2, hold "
      "the kernel up.",
      "Combine values before: reduce within the warp or in shared memory and let one lane perform the atomic, "
      "or spread the counters over several addresses and add them up at the end."},
-    {Rule::bank_conflicts, "bank-conflicts", "BankConflicts", "warning",
+    {judge::Rule::bank_conflicts, "bank-conflicts", "BankConflicts", "warning",
      "Lanes of a warp access different words of one shared-memory bank, which serves them one after the "
      "other.",
      "Lay the array out so that the lanes of a warp fall into different banks: pad each row by one element, "
      "or swizzle "
      "the index."},
-    {Rule::divergent_constants, "divergent-constants", "DivergentConstants", "warning",
+    {judge::Rule::divergent_constants, "divergent-constants", "DivergentConstants", "warning",
      "Lanes of a warp read different addresses in constant memory, which are served one after the other.",
      "Read constants at an index that is the same for all lanes of a warp; keep tables that lanes index "
      "differently in shared or global memory."},
-    {Rule::array_of_structs, "array-of-structs", "ArrayOfStructs", "warning",
+    {judge::Rule::array_of_structs, "array-of-structs", "ArrayOfStructs", "warning",
      "Neighbouring lanes access neighbouring structs, a field at a time.",
      "Keep an array for each field (a structure of arrays), or load whole structs at once and exchange "
      "fields "
      "between lanes."},
-    {Rule::strided, "strided", "Strided", "warning",
+    {judge::Rule::strided, "strided", "Strided", "warning",
      "The addresses of neighbouring lanes lie further apart than their elements are wide.",
      "Let neighbouring lanes access neighbouring elements: exchange the roles of the indices, or read and "
      "write "
      "consecutive elements and exchange them through a tile in shared memory."},
-    {Rule::misaligned, "misaligned", "Misaligned", "note",
+    {judge::Rule::misaligned, "misaligned", "Misaligned", "note",
      "Consecutive elements begin within a sector, so that each request touches one more than it needs.",
      "Let rows begin at multiples of 32 bytes (pad them, cudaMallocPitch), or give each warp elements that "
      "begin there."},
-    {Rule::uncoalesced, "uncoalesced", "Uncoalesced", "warning",
+    {judge::Rule::uncoalesced, "uncoalesced", "Uncoalesced", "warning",
      "A request touches more 32-byte sectors than its bytes need.",
      "Let neighbouring lanes access neighbouring addresses: transpose the layout or the assignment of work "
      "to threads, "
      "load several elements at once, or go through shared memory."},
-    {Rule::scattered, "scattered", "Scattered", "note",
+    {judge::Rule::scattered, "scattered", "Scattered", "note",
      "The lanes of a warp access sectors all over an array, at addresses that are data.",
      "Order the data so that neighbouring lanes access neighbouring elements: sort the indices, or renumber "
      "rows and columns. A small table can be kept in shared memory."},
-    {Rule::too_many_accesses, "too-many-accesses", "TooManyAccesses", "note",
+    {judge::Rule::too_many_accesses, "too-many-accesses", "TooManyAccesses", "note",
      "Accesses that are fine one by one are more than the GPU can serve.",
      "Access memory less often: keep values in registers, let each thread compute several results, or load "
      "several elements at once."},
-    {Rule::narrow, "narrow", "Narrow", "note", "Each lane accesses a byte or two.",
+    {judge::Rule::narrow, "narrow", "Narrow", "note", "Each lane accesses a byte or two.",
      "Access several neighbouring elements at once (uchar4, a word), which takes as many fewer "
      "instructions."},
-    {Rule::uniform, "uniform", "Uniform", "note",
+    {judge::Rule::uniform, "uniform", "Uniform", "note",
      "All lanes of a warp read one address of a small array that nothing writes.",
      "Keep the array in __constant__ memory, or pass it as a kernel parameter: one read serves all lanes."},
-    {Rule::chained, "chained-loads", "ChainedLoads", "note",
+    {judge::Rule::chained, "chained-loads", "ChainedLoads", "note",
      "Each load gets its address from the one before, so a thread waits for one after the other.",
      "Have more chains under way: more warps, or several chains for each thread. Indices in place of links "
      "can be loaded ahead."},
-    {Rule::poor_locality, "poor-locality", "PoorLocality", "note",
+    {judge::Rule::poor_locality, "poor-locality", "PoorLocality", "note",
      "Most sectors come from far, and each several times.",
      "Let accesses to the same data follow each other more closely: tile the loops, reorder the data or the "
      "blocks, or "
      "keep a tile in shared memory."},
-    {Rule::tile, "tile", "Tile", "note",
+    {judge::Rule::tile, "tile", "Tile", "note",
      "Blocks fetch the same data for their tiles in shared memory, and the way from the L2 bounds the "
      "kernel.",
      "Larger tiles are fetched less often: more elements for each thread, or clusters that share them."},
-    {Rule::from_l2, "from-l2", "FromL2", "note", "Most sectors come from the L2, and each once.",
+    {judge::Rule::from_l2, "from-l2", "FromL2", "note", "Most sectors come from the L2, and each once.",
      "The L2 serves this at its own rate. Have more requests under way, or move fewer bytes."},
-    {Rule::streaming, "streaming", "Streaming", "note", "Most sectors come from DRAM, and each once.",
+    {judge::Rule::streaming, "streaming", "Streaming", "note", "Most sectors come from DRAM, and each once.",
      "No cache can help data that is needed once. Have more requests under way (more warps, unrolling, wider "
      "loads), "
      "move fewer bytes (smaller types), or merge this kernel with the one that made the data."},
-    {Rule::from_afar, "from-afar", "FromAfar", "note",
+    {judge::Rule::from_afar, "from-afar", "FromAfar", "note",
      "Most sectors come from far; how often each does is not known.",
      "If the same data are needed again, let the accesses follow each other more closely; if not, move fewer "
      "bytes."},
-    {Rule::few_lanes, "few-active-lanes", "FewActiveLanes", "note",
+    {judge::Rule::few_lanes, "few-active-lanes", "FewActiveLanes", "note",
      "Most lanes of the warp are idle at this access.",
      "Let the lanes of a warp take the same way through the kernel: sort the work, or give it to fewer "
      "warps."},
-    {Rule::uneven_arrival, "uneven-arrival", "UnevenArrival", "note",
+    {judge::Rule::uneven_arrival, "uneven-arrival", "UnevenArrival", "note",
      "Warps wait at a barrier for others of their block, which arrive much later.",
      "Give each warp of a block as much to do between two barriers, have more blocks on each SM, so that "
      "others "
      "run meanwhile, or let fewer warps meet: __syncwarp() where the lanes of one warp exchange data."},
-    {Rule::spills, "spills", "Spills", "warning",
+    {judge::Rule::spills, "spills", "Spills", "warning",
      "The compiler keeps values in local memory for which a thread has no registers.",
      "Allow more registers (__launch_bounds__ with fewer blocks, a higher -maxrregcount), unroll less, or "
      "keep "
      "fewer values alive at once."},
-    {Rule::waiting_threads, "waiting-threads", "WaitingThreads", "warning",
+    {judge::Rule::waiting_threads, "waiting-threads", "WaitingThreads", "warning",
      "Threads may wait in a loop until others change a flag, for how long the model does not know.",
      "Do not decide by this kernel's time. Where blocks wait for those before them in turn, let each look "
      "back at several at once, or do the work in two kernels."},
-    {Rule::launch_overhead, "launch-overhead", "LaunchOverhead", "warning",
+    {judge::Rule::launch_overhead, "launch-overhead", "LaunchOverhead", "warning",
      "What any launch takes is a large part of the kernel's time.",
      "Give each launch more work, merge kernels, or launch them as a CUDA graph."},
-    {Rule::idle_sms, "idle-sms", "IdleSms", "warning", "The grid has fewer blocks than the GPU has SMs.",
+    {judge::Rule::idle_sms, "idle-sms", "IdleSms", "warning",
+     "The grid has fewer blocks than the GPU has SMs.",
      "Divide the work into more and smaller blocks; where that leaves too little for each thread, divide its "
      "loop as well and add up the parts."},
-    {Rule::tail, "tail", "Tail", "note",
+    {judge::Rule::tail, "tail", "Tail", "note",
      "The last wave of blocks is small, and takes as long as a whole one.",
      "Choose the grid as a multiple of the blocks that run at once (occupancy × SMs), make blocks smaller, "
      "or "
      "let a grid of that size loop over the work."},
-    {Rule::few_warps, "few-warps", "FewWarps", "warning",
+    {judge::Rule::few_warps, "few-warps", "FewWarps", "warning",
      "Nothing is busy, and there are too few warps to hide latency.",
      "Allow more warps on an SM: fewer registers or less shared memory for each block, other block sizes, or "
      "more threads in all."},
-    {Rule::exposed_latency, "exposed-latency", "ExposedLatency", "note",
+    {judge::Rule::exposed_latency, "exposed-latency", "ExposedLatency", "note",
      "Nothing is busy: warps wait for latencies.",
      "Give each warp more independent work between a request and its use: unroll, load several elements."},
-    {Rule::block_turnover, "short-blocks", "ShortBlocks", "warning",
+    {judge::Rule::block_turnover, "short-blocks", "ShortBlocks", "warning",
      "Blocks are so short that beginning the next ones takes a large part of the time.",
      "Give each block more work: several elements for each thread, or a grid that loops."},
-    {Rule::partial_warps, "partial-warps", "PartialWarps", "warning",
+    {judge::Rule::partial_warps, "partial-warps", "PartialWarps", "warning",
      "The number of threads in a block is no multiple of 32, so that lanes of its last warp are idle.",
      "Use blocks of a multiple of 32 threads."},
-    {Rule::divergence, "divergence", "Divergence", "warning",
+    {judge::Rule::divergence, "divergence", "Divergence", "warning",
      "Instructions are executed for a part of the lanes.",
      "Let the lanes of a warp take the same way through the kernel: sort the work, or give each warp work of "
      "one kind."},
-    {Rule::saturated_pipe, "saturated-pipe", "SaturatedPipe", "note",
+    {judge::Rule::saturated_pipe, "saturated-pipe", "SaturatedPipe", "note",
      "Arithmetic, or the issue of instructions, bounds the kernel.",
      "Fewer or cheaper instructions: strength reduction, lower precision, intrinsics, tensor cores."},
 };
 
-const RuleText& text_of(Rule rule) {
+const RuleText& text_of(judge::Rule rule) {
   for (const RuleText& text : rules)
     if (text.rule == rule)
       return text;
@@ -168,7 +169,7 @@ Json rule_descriptions() {
   return list;
 }
 
-static_assert(std::size(rules) == rule_count);
+static_assert(std::size(rules) == judge::rule_count);
 
 /// Returns the URI of a path: every byte that is not unreserved is escaped (RFC 3986), but for the slashes
 /// between names.
@@ -206,16 +207,16 @@ public:
   explicit Log(const SarifOptions& options) : options_(options) {}
 
   void add(const KernelResult& kernel) {
-    const std::vector<CostlyLine> lines = lines_of(kernel);
-    if (const auto costliest = most_expensive(lines, 1); !costliest.empty())
-      for (const Finding& finding : findings_on(kernel))
+    const std::vector<judge::CostlyLine> lines = judge::lines_of(kernel);
+    if (const auto costliest = judge::most_expensive(lines, 1); !costliest.empty())
+      for (const judge::Finding& finding : judge::findings_on(kernel))
         results_.push_back(
-            result_of_kernel(finding, *sites_to_explain(*costliest.front(), kernel).front(), kernel));
+            result_of_kernel(finding, *judge::sites_to_explain(*costliest.front(), kernel).front(), kernel));
     const Column& cost = cost_column(kernel);
-    for (const CostlyLine& line : lines)
+    for (const judge::CostlyLine& line : lines)
       for (const SiteResult* site : line.sites)
         if (cost.metric.value(*site).value_or(MetricValue{}).mean >= options_.threshold)
-          for (const Finding& finding : findings_on(*site, kernel))
+          for (const judge::Finding& finding : judge::findings_on(*site, kernel))
             results_.push_back(result(finding, *site, kernel));
   }
 
@@ -236,7 +237,7 @@ public:
   }
 
 private:
-  Json result(const Finding& finding, const SiteResult& site, const KernelResult& kernel) {
+  Json result(const judge::Finding& finding, const SiteResult& site, const KernelResult& kernel) {
     const RuleText& rule = text_of(finding.rule);
     std::string message = fmt::format("{}: {}", site.site.expression, finding.text);
     const Column& cost = cost_column(kernel);
@@ -259,7 +260,7 @@ private:
   }
 
   /// Makes a result of a finding on the whole kernel, at the line that costs most.
-  Json result_of_kernel(const Finding& finding, const SiteResult& site, const KernelResult& kernel) {
+  Json result_of_kernel(const judge::Finding& finding, const SiteResult& site, const KernelResult& kernel) {
     const RuleText& rule = text_of(finding.rule);
     return {{"ruleId", rule.id},
             {"ruleIndex", &rule - rules},
@@ -273,7 +274,7 @@ private:
             {"properties",
              {{"kernel", kernel.name},
               {"gpu", kernel.gpu},
-              {"accuracy", accuracy_text(kernel.accuracy, kernel.gpu)}}},
+              {"accuracy", judge::accuracy_text(kernel.accuracy, kernel.gpu)}}},
             {"rank", 100}};
   }
 
@@ -330,7 +331,7 @@ private:
   static Json figures(const SiteResult& site, const KernelResult& kernel) {
     Json json = {
         {"kernel", kernel.name}, {"gpu", kernel.gpu}, {"site", fmt::format("{:016x}", site.site.id)}};
-    json["accuracy"] = accuracy_text(kernel.accuracy, kernel.gpu);
+    json["accuracy"] = judge::accuracy_text(kernel.accuracy, kernel.gpu);
     if (!kernel.time_unknown.empty())
       json["time_unknown"] = kernel.time_unknown;
     for (const SiteMetric& metric : site_metrics())

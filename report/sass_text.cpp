@@ -1,12 +1,12 @@
 // The machine code of each kernel as text, a line per instruction.
 #include "report/annotated_source.h"
-#include "report/figures.h"
 #include "report/report.h"
 #include "report/sass_rows.h"
-#include "report/terminal_text.h"
+#include "result/figure_text.h"
 #include "result/headroom.h"
 #include "result/no_time.h"
 #include "support/display_name.h"
+#include "support/terminal_text.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,8 +1,8 @@
 #include "report/site_table.h"
 
 #include "report/annotated_source.h"
-#include "report/terminal_text.h"
 #include "support/display_name.h"
+#include "support/terminal_text.h"
 
 #include <algorithm>
 #include <limits>

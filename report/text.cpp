@@ -1,24 +1,23 @@
 // Prints the report for a terminal: per kernel and GPU a header, totals, the annotated source, and the lines
 // to look at first.
-#include "report/accuracy_text.h"
+#include "judge/accuracy_text.h"
+#include "judge/difference.h"
+#include "judge/headroom_text.h"
+#include "judge/kernel_findings.h"
+#include "judge/verdict.h"
 #include "report/annotated_source.h"
-#include "report/application.h"
-#include "report/difference.h"
-#include "report/figures.h"
-#include "report/headroom_text.h"
-#include "report/kernel_findings.h"
+#include "report/application_text.h"
 #include "report/legend.h"
 #include "report/machine_code.h"
 #include "report/report.h"
-#include "report/resource_text.h"
 #include "report/site_table.h"
-#include "report/terminal_text.h"
-#include "report/verdict.h"
 #include "report/warp_time_text.h"
+#include "result/figure_text.h"
 #include "result/metrics.h"
 #include "result/no_time.h"
+#include "result/resources.h"
 #include "support/display_name.h"
-#include "vocabulary/number_text.h"
+#include "support/terminal_text.h"
 
 #include <algorithm>
 #include <fmt/ranges.h>
@@ -116,8 +115,8 @@ private:
       line(style_.warm("The trace ends early: the figures cover what was collected up to there."));
     if (result.kernels.empty())
       line("No kernel was traced.");
-    for (const Application& application : applications_of(result))
-      if (is_worth_telling(application)) {
+    for (const judge::Application& application : judge::applications_of(result))
+      if (judge::is_worth_telling(application)) {
         line("");
         text_ += print_application(application, width_);
       }
@@ -142,9 +141,9 @@ private:
     std::vector<const KernelResult*> reported;
     for (const KernelResult& kernel : result.kernels)
       reported.push_back(&kernel);
-    for (const Application& application : applications_of(result)) {
+    for (const judge::Application& application : judge::applications_of(result)) {
       std::set<std::string> names; // of each kernel the launch with most time is reported at least
-      for (const LaunchTotal& total : application.totals)
+      for (const judge::LaunchTotal& total : application.totals)
         if (!names.insert(total.kernel->name).second && application.totals.size() > many_launches &&
             total.share < little_time)
           std::erase(reported, total.kernel);
@@ -157,15 +156,15 @@ private:
     const std::string gpu = " on " + printable(kernel.gpu);
     const std::size_t room = std::max<std::size_t>(width_, width_of(gpu) + 40) - width_of(gpu) - 3;
     line(style_.bold(cut("── " + display_name(printable(kernel.name), room) + gpu, width_)));
-    field("accuracy", accuracy_text(kernel.accuracy, kernel.gpu));
+    field("accuracy", judge::accuracy_text(kernel.accuracy, kernel.gpu));
     launch(kernel);
     if (kernel.time)
       time(kernel);
     else if (!kernel.time_unknown.empty())
       field("time", "not known, because " + why_no_time(kernel));
-    for (const LabelledText& text : headroom_text(kernel))
+    for (const judge::LabelledText& text : judge::headroom_text(kernel))
       field(text.label, text.text);
-    field("occupancy", occupancy_text(kernel));
+    field("occupancy", judge::occupancy_text(kernel));
     field("registers", registers(kernel.compiled));
     if (kernel.snapshot.warp_accesses == 0)
       return line("No access to memory was traced, and nothing else is modelled: there is no time.");
@@ -175,8 +174,8 @@ private:
     line("");
     totals(kernel);
     line("");
-    const std::vector<CostlyLine> lines = lines_of(kernel);
-    const std::vector<const CostlyLine*> expensive = most_expensive(lines, lines_to_look_at);
+    const std::vector<judge::CostlyLine> lines = judge::lines_of(kernel);
+    const std::vector<const judge::CostlyLine*> expensive = judge::most_expensive(lines, lines_to_look_at);
     TextOptions options = options_;
     if (options.columns.empty())
       options.columns = default_columns({&kernel, 1});
@@ -194,22 +193,22 @@ private:
       return fmt::format("{}×{}×{}", size.x, size.y, size.z);
     };
     field("launch", fmt::format("grid {}, block {}{}", shape(kernel.grid), shape(kernel.block),
-                                times_launched(kernel)));
+                                judge::times_launched(kernel)));
   }
 
   /// Prints what is notable about the kernel as a whole.
   void findings(const KernelResult& kernel) {
-    const std::vector<Finding> all = findings_on(kernel);
+    const std::vector<judge::Finding> all = judge::findings_on(kernel);
     if (all.empty())
       return;
     line(style_.bold("Of the kernel as a whole"));
-    for (const Finding& finding : all)
+    for (const judge::Finding& finding : all)
       advice(printable(finding.text), 2);
   }
 
   /// Prints from what the figures were modelled.
   void model(const KernelResult& kernel) {
-    const double blocks = launch_blocks(kernel);
+    const double blocks = judge::launch_blocks(kernel);
     field("snapshot",
           fmt::format("{}{}, {}, {}", counted(kernel.snapshot.blocks, "block"),
                       double(kernel.snapshot.blocks) < blocks ? fmt::format(" of {:.0f}", blocks) : "",
@@ -239,7 +238,7 @@ private:
           fmt::format("{:.1f} per SM in the mean, {:.{}f} cycles from one {} to the next",
                       kernel.warps->resident, kernel.warps->cycles_apart,
                       kernel.warps->cycles_apart < 100 ? 1 : 0, kernel.executed ? "instruction" : "access"));
-    field("states", text_of(kernel.warps->states) + " (% of their time)");
+    field("states", text_of_states(kernel.warps->states) + " (% of their time)");
   }
 
   static std::string executed(const ExecutedCode& code) {
@@ -271,7 +270,7 @@ private:
   void time(const KernelResult& kernel) {
     const KernelTime& time = *kernel.time;
     const std::string cycles = short_count(time.cycles.mean) + " cycles";
-    field("time", duration(time.microseconds) + " (" + note_beside_time(kernel) + ")" +
+    field("time", duration(time.microseconds) + " (" + judge::note_beside_time(kernel) + ")" +
                       (time.is_extrapolated ? ", extrapolated from the snapshot, which takes " + cycles
                                             : ", " + cycles) +
                       (time.microseconds.mean < short_time && time.launch_us != 0
@@ -331,7 +330,7 @@ private:
   void totals(const KernelResult& kernel) {
     const Totals& totals = kernel.totals;
     const bool is_divided = has_part_of_machine(kernel);
-    const bool is_part = double(kernel.snapshot.blocks) < launch_blocks(kernel);
+    const bool is_part = double(kernel.snapshot.blocks) < judge::launch_blocks(kernel);
     line(style_.dim(pad_right(is_part ? "of the snapshot" : "total", 24) + pad_left("mean", 10) +
                     (is_divided ? pad_left("± order", 10) + pad_left("± machine", 11) + "  (2 std each)"
                                 : pad_left("± 2 std", 10))));
@@ -371,29 +370,30 @@ private:
     }
   }
 
-  void look_at_first(std::vector<const CostlyLine*> expensive, const KernelResult& kernel) {
+  void look_at_first(std::vector<const judge::CostlyLine*> expensive, const KernelResult& kernel) {
     if (expensive.empty()) {
-      if (findings_on(kernel).empty())
+      if (judge::findings_on(kernel).empty())
         line(fmt::format("No line has a share of the {}: there is nothing to look at first.",
                          kernel.time ? "time" : "latency"));
       return;
     }
     const std::optional<Headroom> headroom = headroom_of(kernel);
-    const bool has_nothing_to_mend = headroom && judge(*headroom, kernel).has_nothing_to_mend;
+    const bool has_nothing_to_mend =
+        headroom && judge::roofline_verdict(*headroom, kernel).has_nothing_to_mend;
     line(style_.bold(has_nothing_to_mend ? "Where its time goes" : "What to look at first"));
-    std::ranges::stable_partition(expensive,
-                                  [&](const CostlyLine* costly) { return is_at_fault(*costly, kernel); });
-    for (const CostlyLine* costly : expensive) {
-      const std::vector<const SiteResult*> sites = sites_to_explain(*costly, kernel);
+    std::ranges::stable_partition(
+        expensive, [&](const judge::CostlyLine* costly) { return judge::is_at_fault(*costly, kernel); });
+    for (const judge::CostlyLine* costly : expensive) {
+      const std::vector<const SiteResult*> sites = judge::sites_to_explain(*costly, kernel);
       const SiteResult& worst = *sites.front();
       const std::string place = fmt::format(":{}", costly->line);
       const std::string file = printable(std::filesystem::path(costly->file).filename().string());
       line(cut(pad_left(share(costly->share), 5) + " %  " + cut(file, 40) + place + "  " +
                    printable(worst.site.expression),
                width_));
-      if (const std::string time = time_verdict_on(worst, kernel); !time.empty())
+      if (const std::string time = judge::time_verdict_on(worst, kernel); !time.empty())
         advice(time, 9);
-      for (const std::string& clause : clauses_on(worst, kernel))
+      for (const std::string& clause : judge::clauses_on(worst, kernel))
         advice(clause, 9);
       for (auto other = sites.begin() + 1; other != sites.end(); ++other)
         advice_on(**other, kernel);
@@ -401,7 +401,7 @@ private:
   }
 
   void advice_on(const SiteResult& site, const KernelResult& kernel) {
-    const std::vector<std::string> clauses = clauses_on(site, kernel);
+    const std::vector<std::string> clauses = judge::clauses_on(site, kernel);
     advice(cut(printable(site.site.expression), 40) + "  " + clauses.front(), 9);
     for (auto further = clauses.begin() + 1; further != clauses.end(); ++further)
       advice(*further, 11);

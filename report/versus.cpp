@@ -1,9 +1,9 @@
 #include "report/versus.h"
 
 #include "report/brief_difference.h"
-#include "report/figures.h"
-#include "report/terminal_text.h"
+#include "result/figure_text.h"
 #include "support/display_name.h"
+#include "support/terminal_text.h"
 
 #include <cmath>
 
@@ -13,14 +13,14 @@ namespace {
 constexpr std::size_t max_lines = 20; ///< one screen
 
 /// The ratio of two times, with half of its 95 % interval.
-std::string ratio_text(const RelativeChange& change, bool inverse) {
+std::string ratio_text(const judge::RelativeChange& change, bool inverse) {
   const auto ratio = [&](double share) { return inverse ? 1 / (1 + share) : 1 + share; };
   const double half_width = std::abs(ratio(change.high) - ratio(change.low)) / 2;
   return fmt::format("{:.2f}{}", ratio(change.share),
                      half_width >= 0.005 ? fmt::format(" ± {:.2f}", half_width) : "");
 }
 
-std::string percent_interval(const RelativeChange& change) {
+std::string percent_interval(const judge::RelativeChange& change) {
   return fmt::format("{:+.1f} % ({:+.1f} to {:+.1f} %)", 100 * change.share, 100 * change.low,
                      100 * change.high);
 }
@@ -30,12 +30,12 @@ std::string time_text(double microseconds) {
 }
 
 /// Returns what B is, compared with A: "1.31 ± 0.04 × as fast".
-std::string comparison_text(const Speed& speed) {
+std::string comparison_text(const judge::Speed& speed) {
   switch (speed.verdict) {
-  case SpeedVerdict::faster: return ratio_text(*speed.change, true) + " × as fast as A";
-  case SpeedVerdict::slower: return ratio_text(*speed.change, false) + " × as long as A";
-  case SpeedVerdict::same: return "the same";
-  case SpeedVerdict::cannot_say: break;
+  case judge::SpeedVerdict::faster: return ratio_text(*speed.change, true) + " × as fast as A";
+  case judge::SpeedVerdict::slower: return ratio_text(*speed.change, false) + " × as long as A";
+  case judge::SpeedVerdict::same: return "the same";
+  case judge::SpeedVerdict::cannot_say: break;
   }
   return speed.change ? "cannot say: " + percent_interval(*speed.change) : "cannot say: " + speed.reason;
 }
@@ -50,17 +50,17 @@ std::string cell(std::string_view text) {
 
 } // namespace
 
-std::string sentence_of(const TotalSpeed& total, double tolerance) {
-  const Speed& speed = total.speed;
+std::string sentence_of(const judge::TotalSpeed& total, double tolerance) {
+  const judge::Speed& speed = total.speed;
   const std::string gpu = printable(total.gpu);
   switch (speed.verdict) {
-  case SpeedVerdict::faster:
+  case judge::SpeedVerdict::faster:
     return fmt::format("B is {} times as fast as A on {}", ratio_text(*speed.change, true), gpu);
-  case SpeedVerdict::slower:
+  case judge::SpeedVerdict::slower:
     return fmt::format("B takes {} times as long as A on {}", ratio_text(*speed.change, false), gpu);
-  case SpeedVerdict::same:
+  case judge::SpeedVerdict::same:
     return fmt::format("B takes as long as A on {}, within ±{:g} %", gpu, 100 * tolerance);
-  case SpeedVerdict::cannot_say: break;
+  case judge::SpeedVerdict::cannot_say: break;
   }
   return fmt::format("cannot say which of A and B is faster on {}: {}", gpu,
                      speed.change ? "B takes " + percent_interval(*speed.change) : printable(speed.reason));
@@ -74,20 +74,20 @@ std::string print_versus_text(const Versus& versus) {
   if (lines.size() > max_lines)
     text += fmt::format("… and {} more lines\n", lines.size() - max_lines);
   text += "\n";
-  for (const TotalSpeed& total : versus.speed->totals)
+  for (const judge::TotalSpeed& total : versus.speed->totals)
     text += sentence_of(total, versus.speed->tolerance) + "\n";
   return text;
 }
 
 std::string print_versus_markdown(const Versus& versus) {
   std::string text;
-  for (const TotalSpeed& total : versus.speed->totals)
+  for (const judge::TotalSpeed& total : versus.speed->totals)
     text += fmt::format("**{}**\n", cell(sentence_of(total, versus.speed->tolerance)));
   text += fmt::format("\nA: `{}`, B: `{}`\n\n| kernel | GPU | A | B | verdict |\n|---|---|--:|--:|---|\n",
                       cell(versus.a), cell(versus.b));
   for (std::size_t index = 0; index < versus.difference->kernels.size(); ++index) {
     const KernelResult& kernel = *versus.difference->kernels[index].after;
-    const Speed& speed = versus.speed->kernels[index];
+    const judge::Speed& speed = versus.speed->kernels[index];
     const bool timed = speed.change.has_value();
     text += fmt::format("| `{}` | {} | {} | {} | {} |\n", cell(display_name(kernel.name)), cell(kernel.gpu),
                         timed ? time_text(speed.before_us) : "–", timed ? time_text(speed.after_us) : "–",

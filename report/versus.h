@@ -1,7 +1,7 @@
 // Two versions of a program beside each other: what `warplens ab` prints.
 #pragma once
 
-#include "report/speed_verdict.h"
+#include "judge/speed_verdict.h"
 
 #include <string>
 
@@ -10,13 +10,13 @@ namespace warplens::report {
 /// Two versions, "A" and "B", and how their results differ.
 struct Versus {
   std::string a, b; ///< where each is from
-  const Difference* difference;
-  const SpeedComparison* speed;
+  const judge::Difference* difference;
+  const judge::SpeedComparison* speed;
 };
 
 /// Returns "B is 1.31 ± 0.04 times as fast as A on a100", "B takes 1.31 ± 0.04 times as long as A on a100",
 /// "B takes as long as A on a100, within ±1 %", or why none of these can be said.
-std::string sentence_of(const TotalSpeed& total, double tolerance);
+std::string sentence_of(const judge::TotalSpeed& total, double tolerance);
 
 /// Prints a line for each kernel, the accesses that changed, and last a sentence for each GPU.
 std::string print_versus_text(const Versus& versus);

@@ -1,8 +1,8 @@
 #include "report/warp_time_text.h"
 
-#include "report/figures.h"
-#include "report/terminal_text.h"
+#include "result/figure_text.h"
 #include "result/names.h"
+#include "support/terminal_text.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -24,7 +24,7 @@ double share_of_line(const LineTime& line) {
 
 } // namespace
 
-std::string text_of(const ByState& states) {
+std::string text_of_states(const ByState& states) {
   std::vector<std::size_t> order(states.size());
   std::iota(order.begin(), order.end(), 0);
   std::ranges::stable_sort(order, std::ranges::greater(), [&](std::size_t state) { return states[state]; });
@@ -58,7 +58,7 @@ std::string print_warp_time(const KernelResult& kernel, std::size_t width) {
                     pad_right(bar(of_all / share_of_line(*lines.front()), bar_width), bar_width),
                     pad_right(places[i], place_width));
     const std::size_t indent = width_of(before);
-    for (const std::string& states : wrapped(text_of(lines[i]->states), width - indent)) {
+    for (const std::string& states : wrapped(text_of_states(lines[i]->states), width - indent)) {
       text += before + states + "\n";
       before.assign(indent, ' ');
     }

@@ -9,7 +9,7 @@ namespace warplens::report {
 
 /// Returns what warps do, the most of their time first, as percentages of all: "long_scoreboard 62, wait
 /// 9.0"; what takes less than a hundredth is left out.
-std::string text_of(const ByState& states);
+std::string text_of_states(const ByState& states);
 
 /// Returns the lines at which warps spend most of their time, with what they do there, in that number of
 /// columns; empty if there are none.

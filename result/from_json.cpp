@@ -2,6 +2,7 @@
 // the first fault.
 #include "result/code_json.h"
 #include "result/events_json.h"
+#include "result/facts.h"
 #include "result/json_node.h"
 #include "result/names.h"
 #include "result/shares_json.h"
@@ -47,6 +48,10 @@ void read(const JsonNode& node, Statistic& target) {
 
 template <class Number> void read(const JsonNode& node, Number& target) {
   node.read(target);
+}
+
+void read(const JsonNode& node, ByMemoryEvent& target) {
+  read_memory_events(node, target);
 }
 
 void read(const JsonNode& node, LatencyParts& target) {
@@ -252,6 +257,18 @@ void read_if_there(const JsonNode& node, const char* key, std::optional<Value>& 
     target = std::move(value);
 }
 
+/// Reads the fields of a table of facts: what can be absent from the result in memory can be so from the
+/// JSON.
+template <class Object, class Facts>
+void read_facts(const JsonNode& node, Object& target, const Facts& facts) {
+  for_each_fact(facts, [&]<class Fact>(const Fact& fact) {
+    if constexpr (std::is_arithmetic_v<typename Fact::Value>)
+      node[fact.name.data()].read(target.*Fact::member);
+    else
+      read_if_there(node, fact.name.data(), target.*Fact::member);
+  });
+}
+
 void read(const JsonNode& node, trace::Dim3& target) {
   std::vector<std::uint32_t> values;
   read_list(node, values);
@@ -285,42 +302,13 @@ void read(const JsonNode& node, SiteResult& target) {
   if (node.has("depends_on"))
     node["depends_on"].for_each(
         [&](const JsonNode& id) { id.read_identity(site.depends_on.emplace_back()); });
-  node["executions"].read(target.executions);
-  node["active_lanes"].read(target.active_lanes);
-  read_if_there(node, "sectors_per_request", target.sectors_per_request);
-  read_if_there(node, "bytes_used", target.bytes_used);
-  read_if_there(node, "bytes_moved", target.bytes_moved);
-  read_if_there(node, "bank_conflicts", target.bank_conflicts);
-  read_if_there(node, "constant_addresses", target.constant_addresses);
-  read_if_there(node, "pattern", target.pattern);
-  read_if_there(node, "request", target.request);
-  read_if_there(node, "l1_hit_rate", target.l1_hit_rate);
-  read_if_there(node, "l2_hit_rate", target.l2_hit_rate);
-  read_if_there(node, "constant_hit_rate", target.constant_hit_rate);
-  read_if_there(node, "latency_ns", target.latency_ns);
-  read_if_there(node, "latency_parts", target.latency_parts);
-  read_if_there(node, "latency_share", target.latency_share);
-  read_if_there(node, "time", target.time);
-  if (node.has("events"))
-    read_memory_events(node["events"], target.events.emplace());
+  read_facts(node, target, site_facts);
 }
 
 void read(const JsonNode& node, Totals& target) {
-  read_if_there(node, "l1_read_hit_rate", target.l1_read_hit_rate);
-  read_if_there(node, "l2_read_hit_rate", target.l2_read_hit_rate);
-  read_if_there(node, "l2_write_hit_rate", target.l2_write_hit_rate);
-  read_if_there(node, "constant_hit_rate", target.constant_hit_rate);
-  read_if_there(node, "constant_group_hit_rate", target.constant_group_hit_rate);
-  read_if_there(node, "l2_near_hit_rate", target.l2_near_hit_rate);
-  read_if_there(node, "l2_crossing_share", target.l2_crossing_share);
-  read_if_there(node, "dram_latency_ns", target.dram_latency_ns);
-  read_if_there(node, "dram_read_bytes", target.dram_read_bytes);
-  read_if_there(node, "dram_write_bytes", target.dram_write_bytes);
-  read_if_there(node, "dram_write_bytes_before", target.dram_write_bytes_before);
-  read_if_there(node, "cold_miss_share", target.cold_miss_share);
+  read_facts(node, target, total_facts);
   const std::optional<double>& cold = target.cold_miss_share;
   node.require(!cold || (*cold >= 0 && *cold <= 1), "an object whose cold_miss_share is from 0 to 1");
-  read_if_there(node, "dram_latencies", target.dram_latencies);
 }
 
 /// Reads one value for each of the trials, null if a trial had none.
@@ -337,14 +325,9 @@ void read_values(const JsonNode& node, const char* key, std::size_t trials, Tria
 }
 
 void read(const JsonNode& node, std::size_t trials, TrialValues& target) {
-  read_values(node, "cycles", trials, target.cycles);
-  read_values(node, "microseconds", trials, target.microseconds);
-  read_values(node, "l1_read_hit_rate", trials, target.l1_read_hit_rate);
-  read_values(node, "l2_read_hit_rate", trials, target.l2_read_hit_rate);
-  read_values(node, "l2_write_hit_rate", trials, target.l2_write_hit_rate);
-  read_values(node, "constant_hit_rate", trials, target.constant_hit_rate);
-  read_values(node, "constant_group_hit_rate", trials, target.constant_group_hit_rate);
-  read_values(node, "dram_latency_ns", trials, target.dram_latency_ns);
+  for_each_fact(trial_facts, [&]<class Fact>(const Fact& fact) {
+    read_values(node, fact.name.data(), trials, target.*Fact::member);
+  });
 }
 
 void read(const JsonNode& node, ObjectResult& target) {

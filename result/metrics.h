@@ -1,5 +1,5 @@
 // The metrics of a result, in two tables: those of a kernel and those of an access. What prints, compares,
-// exports or judges metrics reads these tables, so that a new metric is a row here.
+// exports or judges metrics reads these tables, which follow from the facts (facts.h).
 #pragma once
 
 #include "result/result.h"

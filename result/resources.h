@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace warplens {
@@ -65,6 +66,26 @@ using ByResource = std::array<double, resource_count>;
 
 constexpr const ResourceTraits& traits_of(Resource resource) {
   return resource_traits[static_cast<std::size_t>(resource)];
+}
+
+/// Returns the resource's own share.
+constexpr double share_of(const ByResource& shares, Resource resource) {
+  return shares[static_cast<std::size_t>(resource)];
+}
+
+/// Returns the name in a list: "L2 slices".
+constexpr std::string_view text_of(Resource resource) {
+  return traits_of(resource).title;
+}
+
+/// Returns what bounds a kernel's time: a resource, or "latency".
+constexpr std::string_view text_of_bound(std::optional<Resource> bound) {
+  return bound ? text_of(*bound) : "latency";
+}
+
+/// Returns what a site can have a share of: "the sectors of the L2's slices".
+constexpr std::string_view work_of(Resource resource) {
+  return traits_of(resource).work;
 }
 
 template <>

@@ -2,6 +2,7 @@
 // absent.
 #include "result/code_json.h"
 #include "result/events_json.h"
+#include "result/facts.h"
 #include "result/headroom.h"
 #include "result/likely_time.h"
 #include "result/names.h"
@@ -223,6 +224,29 @@ void put(Json& object, const char* key, const std::optional<Headroom>& headroom)
   json["times_roofline"] = headroom->times_roofline;
 }
 
+void put(Json& object, const char* key, const std::optional<LatencyDistribution>& latencies) {
+  if (latencies)
+    object[key] = {{"edges", latencies->histogram.edges},
+                   {"counts", latencies->histogram.counts},
+                   {"mode_ns", latencies->mode_ns},
+                   {"mode_share", latencies->mode_share}};
+}
+
+void put(Json& object, const char* key, const std::optional<ByMemoryEvent>& events) {
+  if (events)
+    object[key] = memory_events_to_json(*events);
+}
+
+/// Writes the fields of a table of facts.
+template <class Object, class Facts> void put_facts(Json& json, const Object& object, const Facts& facts) {
+  for_each_fact(facts, [&]<class Fact>(const Fact& fact) {
+    if constexpr (std::is_arithmetic_v<typename Fact::Value>)
+      put(json, fact.name.data(), std::optional(object.*Fact::member));
+    else
+      put(json, fact.name.data(), object.*Fact::member);
+  });
+}
+
 std::string hexadecimal(std::uint64_t id) {
   return fmt::format("{:016x}", id);
 }
@@ -252,59 +276,19 @@ Json to_json(const SiteResult& result) {
   Json& depends_on = json["depends_on"] = Json::array();
   for (std::uint64_t id : site.depends_on)
     depends_on.push_back(hexadecimal(id));
-  json["executions"] = result.executions;
-  put(json, "active_lanes", std::optional(result.active_lanes));
-  put(json, "sectors_per_request", result.sectors_per_request);
-  put(json, "bytes_used", result.bytes_used);
-  put(json, "bytes_moved", result.bytes_moved);
-  put(json, "bank_conflicts", result.bank_conflicts);
-  put(json, "constant_addresses", result.constant_addresses);
-  put(json, "pattern", result.pattern);
-  put(json, "request", result.request);
-  put(json, "l1_hit_rate", result.l1_hit_rate);
-  put(json, "l2_hit_rate", result.l2_hit_rate);
-  put(json, "constant_hit_rate", result.constant_hit_rate);
-  put(json, "latency_ns", result.latency_ns);
-  put(json, "latency_parts", result.latency_parts);
-  put(json, "latency_share", result.latency_share);
-  put(json, "time", result.time);
-  if (result.events)
-    json["events"] = memory_events_to_json(*result.events);
+  put_facts(json, result, site_facts);
   return json;
 }
 
 Json to_json(const Totals& totals) {
   Json json = Json::object();
-  put(json, "l1_read_hit_rate", totals.l1_read_hit_rate);
-  put(json, "l2_read_hit_rate", totals.l2_read_hit_rate);
-  put(json, "l2_write_hit_rate", totals.l2_write_hit_rate);
-  put(json, "constant_hit_rate", totals.constant_hit_rate);
-  put(json, "constant_group_hit_rate", totals.constant_group_hit_rate);
-  put(json, "l2_near_hit_rate", totals.l2_near_hit_rate);
-  put(json, "l2_crossing_share", totals.l2_crossing_share);
-  put(json, "dram_latency_ns", totals.dram_latency_ns);
-  put(json, "dram_read_bytes", totals.dram_read_bytes);
-  put(json, "dram_write_bytes", totals.dram_write_bytes);
-  put(json, "dram_write_bytes_before", totals.dram_write_bytes_before);
-  put(json, "cold_miss_share", totals.cold_miss_share);
-  if (const auto& latencies = totals.dram_latencies)
-    json["dram_latencies"] = {{"edges", latencies->histogram.edges},
-                              {"counts", latencies->histogram.counts},
-                              {"mode_ns", latencies->mode_ns},
-                              {"mode_share", latencies->mode_share}};
+  put_facts(json, totals, total_facts);
   return json;
 }
 
 Json to_json(const TrialValues& values) {
   Json json = Json::object();
-  put(json, "cycles", values.cycles);
-  put(json, "microseconds", values.microseconds);
-  put(json, "l1_read_hit_rate", values.l1_read_hit_rate);
-  put(json, "l2_read_hit_rate", values.l2_read_hit_rate);
-  put(json, "l2_write_hit_rate", values.l2_write_hit_rate);
-  put(json, "constant_hit_rate", values.constant_hit_rate);
-  put(json, "constant_group_hit_rate", values.constant_group_hit_rate);
-  put(json, "dram_latency_ns", values.dram_latency_ns);
+  put_facts(json, values, trial_facts);
   return json;
 }
 

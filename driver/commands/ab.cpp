@@ -28,7 +28,7 @@ struct AbOptions {
   TraceOptions trace;
   std::string format = "text";
   OutputOptions output;
-  double tolerance = report::default_tolerance;
+  double tolerance = judge::default_tolerance;
   bool exit_with_verdict = false;
 };
 
@@ -117,15 +117,15 @@ Expected<void> compare_versions(const AbOptions& options, const std::vector<std:
   TRY_LET(versions, versions_of(options, directory->path()));
   TRY_LET(a, result_of(versions->first, options, *gpus, arguments, directory->path() / "a"));
   TRY_LET(b, result_of(versions->second, options, *gpus, arguments, directory->path() / "b"));
-  const report::Difference difference = report::compare(*a, *b, {});
+  const judge::Difference difference = judge::compare(*a, *b, {});
   if (difference.kernels.empty())
     return fail(
         "{} and {} have no kernel in common: kernels correspond by name, unless each version has only "
         "one; --kernel REGEX chooses it",
         versions->first.name, versions->second.name);
-  const report::SpeedComparison speed = compare_speed(*a, *b, difference, options.tolerance);
+  const judge::SpeedComparison speed = compare_speed(*a, *b, difference, options.tolerance);
   const report::Versus versus{versions->first.name, versions->second.name, &difference, &speed};
-  const std::vector<report::Failure> none;
+  const std::vector<judge::Failure> none;
   const std::string text =
       options.format == "markdown" ? print_versus_markdown(versus)
       : options.format == "json"

@@ -15,12 +15,12 @@
 #include "placement/advice.h"
 #include "placement/compared_programs.h"
 #include "placement/source_edits.h"
-#include "report/terminal_text.h"
 #include "support/display_name.h"
 #include "support/files.h"
 #include "support/line_diff.h"
 #include "support/pattern.h"
 #include "support/temporary.h"
+#include "support/terminal_text.h"
 
 #include <algorithm>
 #include <deque>

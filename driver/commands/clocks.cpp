@@ -76,7 +76,7 @@ public:
     }
     by_clock_[found->second].push_back({mhz, &kernel, power->watts.all() - power->watts.of_events(),
                                         power->watts.of_events() * power->seconds, power->seconds});
-    clocks::Slot& slot = slots_[found->second];
+    power::Slot& slot = slots_[found->second];
     slot.push_back({mhz, power->seconds, power->joules.value});
     clocks_.insert(mhz);
     return {};
@@ -89,11 +89,11 @@ public:
         return fail("{} is there at {} of {} clocks: each result must be of the same launches",
                     kernels_[slot].name, slots_[slot].size(), clocks_.size());
       kernels_[slot].launches = std::max<std::uint64_t>(1, kernels_[slot].launches);
-      for (clocks::ClockChoice& choice : slots_[slot]) {
+      for (power::ClockChoice& choice : slots_[slot]) {
         choice.seconds *= double(kernels_[slot].launches);
         choice.joules *= double(kernels_[slot].launches);
       }
-      std::ranges::sort(slots_[slot], {}, &clocks::ClockChoice::mhz);
+      std::ranges::sort(slots_[slot], {}, &power::ClockChoice::mhz);
       std::ranges::sort(by_clock_[slot], {}, &AtClock::mhz);
     }
     if (clocks_.size() < 2)
@@ -102,9 +102,9 @@ public:
     return {};
   }
 
-  report::ClockPlans plans(double slow_down) && {
-    const std::vector<clocks::Stretch> launches = stretches();
-    return report::make_plans(gpu_.id, std::move(kernels_), std::move(slots_), slow_down, launches);
+  judge::ClockPlans plans(double slow_down) && {
+    const std::vector<power::Stretch> launches = stretches();
+    return judge::make_plans(gpu_.id, std::move(kernels_), std::move(slots_), slow_down, launches);
   }
 
 private:
@@ -117,14 +117,14 @@ private:
 
   /// Returns the launches in rounds, in each of which every launch comes that has one left; of many launches
   /// several are one stretch.
-  std::vector<clocks::Stretch> stretches() const {
+  std::vector<power::Stretch> stretches() const {
     std::uint64_t most = 0, all = 0;
-    for (const report::ClockedKernel& kernel : kernels_) {
+    for (const judge::ClockedKernel& kernel : kernels_) {
       most = std::max(most, kernel.launches);
       all += kernel.launches;
     }
     const std::uint64_t together = all / max_stretches + 1;
-    std::vector<clocks::Stretch> stretches;
+    std::vector<power::Stretch> stretches;
     for (std::uint64_t round = 0; round < most; round += together)
       for (std::size_t slot = 0; slot < slots_.size(); ++slot)
         if (round < kernels_[slot].launches)
@@ -133,13 +133,13 @@ private:
     return stretches;
   }
 
-  static clocks::Stretch stretch_of(const std::vector<AtClock>& clocks, double launches) {
+  static power::Stretch stretch_of(const std::vector<AtClock>& clocks, double launches) {
     const Events& events = *clocks.front().kernel->events;
     const auto count = [&](MemoryEvent event) { return events.memory[std::size_t(event)]; };
     double instructions = 0;
     for (const Instructions& of_kind : events.instructions)
       instructions += of_kind.warps;
-    clocks::Stretch stretch;
+    power::Stretch stretch;
     stretch.misses_per_instruction =
         (count(MemoryEvent::l2_read_miss) + count(MemoryEvent::l2_write_miss)) / std::max(1.0, instructions);
     const double of_launch = clocks.front().seconds / power::activity_of(*clocks.front().kernel).seconds;
@@ -158,8 +158,8 @@ private:
   std::map<std::tuple<std::string, std::uint64_t, double>, std::size_t> numbers_;
   std::map<LaunchKey, std::size_t> index_;
   std::set<double> clocks_;
-  std::vector<report::ClockedKernel> kernels_;
-  std::vector<clocks::Slot> slots_;
+  std::vector<judge::ClockedKernel> kernels_;
+  std::vector<power::Slot> slots_;
   std::vector<std::vector<AtClock>> by_clock_; ///< of each slot
 };
 
@@ -200,9 +200,10 @@ Expected<void> plan_and_print(const ClocksOptions& options, const CLI::App& comm
   for (const KernelResult& kernel : *kernels)
     TRY(slots.add(kernel));
   TRY(slots.finish());
-  const report::ClockPlans plans = std::move(slots).plans(options.slow_down / 100);
-  return print_report(options.format != "text" ? print_clocks_json(plans)
-                                               : print_clocks_text(plans, text_options(options.output)),
+  const judge::ClockPlans plans = std::move(slots).plans(options.slow_down / 100);
+  return print_report(options.format != "text"
+                          ? report::print_clocks_json(plans)
+                          : report::print_clocks_text(plans, text_options(options.output)),
                       options.format, options.output);
 }
 

@@ -9,6 +9,8 @@
 #include "driver/stages/print.h"
 #include "driver/stages/read_kernels.h"
 #include "driver/stages/simulate.h"
+#include "judge/corun.h"
+#include "judge/pair_estimates.h"
 #include "model/gpu/occupancy.h"
 #include "power/kernel_power.h"
 #include "report/camp_report.h"
@@ -124,7 +126,7 @@ void add_estimates(std::span<const SharingProfile> profiles, CorunResult& result
       return;
     warps[k] = std::min(profiles[k].warps, double(result.kernels[k].max_per_sm) * profiles[k].block.warps);
   }
-  const auto slow_downs = report::slow_down_by_pipes(profiles[0], profiles[1], warps, issue_width);
+  const auto slow_downs = judge::slow_down_by_pipes(profiles[0], profiles[1], warps, issue_width);
   for (std::size_t k = 0; k < 2; ++k)
     result.kernels[k].estimate = slow_downs[k];
   result.estimated_by = "cd3";
@@ -150,7 +152,7 @@ Expected<std::vector<report::NamedArrangement>> run_on_machine(const CorunOption
   std::vector<NamedArrangement> named = arrangements_of(options);
   std::optional<PartitionChoice> search;
   if (options.search) {
-    search = report::best_partition(profiles[0], profiles[1], model::sm_limits(gpu), issue_width);
+    search = judge::best_partition(profiles[0], profiles[1], model::sm_limits(gpu), issue_width);
     if (!search)
       return fail("--search: {} has no SM with room for both, or the machine code of one is not known",
                   gpu.id);
@@ -169,7 +171,7 @@ Expected<std::vector<report::NamedArrangement>> run_on_machine(const CorunOption
     if (result)
       result->search = search;
     if (result && gpu.energies)
-      report::put_watts(*result, *gpu.energies);
+      judge::put_watts(*result, *gpu.energies);
     arranged.push_back({named[i].name, std::move(result)});
   }
   stage.done(
@@ -192,13 +194,13 @@ Expected<void> estimate_and_print(const CorunOptions& options) {
     return fail("one kernel runs beside no other: the results have {}", kernels->size());
   const std::optional<power::Energies> known = energies_of(kernels->front());
   const power::Energies* const energies = known ? &*known : nullptr;
-  TRY_LET(pairs, report::estimate_pairs(*kernels, issue_width, energies));
-  std::optional<report::SharedByAll> together;
-  if (kernels->size() > 2 && kernels->size() <= report::max_together) {
-    TRY_LET(all, report::estimate_together(*kernels, energies));
+  TRY_LET(pairs, judge::estimate_pairs(*kernels, issue_width, energies));
+  std::optional<judge::SharedByAll> together;
+  if (kernels->size() > 2 && kernels->size() <= judge::max_together) {
+    TRY_LET(all, judge::estimate_together(*kernels, energies));
     together = std::move(*all);
   }
-  const report::SharedByAll* const at_once = together ? &*together : nullptr;
+  const judge::SharedByAll* const at_once = together ? &*together : nullptr;
   return print_report(options.format != "text"
                           ? report::print_pairs_json(*kernels, *pairs, at_once)
                           : report::print_pairs_text(*kernels, *pairs, at_once, text_options(options.output)),

@@ -7,8 +7,8 @@
 #include "driver/stages/read_result.h"
 #include "report/brief_difference.h"
 #include "report/print_difference.h"
-#include "report/terminal_text.h"
 #include "support/pattern.h"
+#include "support/terminal_text.h"
 
 #include <memory>
 
@@ -17,51 +17,51 @@ namespace {
 
 struct DiffOptions {
   std::string before, after, kernel, format = "text";
-  std::vector<report::Threshold> thresholds;
-  double min_share = 0, tolerance = report::default_tolerance;
+  std::vector<judge::Threshold> thresholds;
+  double min_share = 0, tolerance = judge::default_tolerance;
   bool fail_if_slower = false, exit_with_verdict = false;
   OutputOptions output;
 };
 
 /// Returns the line for --fail-if-slower: the GPU on which the program is slower.
-std::string slower_on(const report::SpeedComparison& speed) {
-  for (const report::TotalSpeed& total : speed.totals)
-    if (total.speed.verdict == report::SpeedVerdict::slower)
-      return fmt::format("in total on {}: {}", report::printable(total.gpu), describe(total.speed));
+std::string slower_on(const judge::SpeedComparison& speed) {
+  for (const judge::TotalSpeed& total : speed.totals)
+    if (total.speed.verdict == judge::SpeedVerdict::slower)
+      return fmt::format("in total on {}: {}", printable(total.gpu), describe(total.speed));
   return "";
 }
 
 Expected<void> compare_and_print(const DiffOptions& options, int& exit_code) {
   TRY_LET(before, read_result(options.before));
   TRY_LET(after, read_result(options.after));
-  report::DifferenceOptions wanted;
+  judge::DifferenceOptions wanted;
   wanted.min_share = options.min_share;
   if (!options.kernel.empty())
     wanted.wants_kernel = [pattern = Pattern(options.kernel)](const std::string& name) {
       return pattern.is_found_in(name);
     };
-  const report::Difference difference = compare(*before, *after, wanted);
+  const judge::Difference difference = compare(*before, *after, wanted);
   if (difference.kernels.empty())
     return fail("{} and {} have no kernel in common{}: kernels correspond by name and GPU", options.before,
                 options.after,
                 options.kernel.empty() ? "" : fmt::format(" that matches --kernel '{}'", options.kernel));
   TRY_LET(failures, failures_in(difference, options.thresholds));
 
-  const report::SpeedComparison speed = compare_speed(*before, *after, difference, options.tolerance);
+  const judge::SpeedComparison speed = compare_speed(*before, *after, difference, options.tolerance);
   const report::DifferenceReport report = {options.before, options.after, &difference, &speed, &*failures};
-  const std::string text = options.format == "brief" ? print_brief_difference(difference, speed)
+  const std::string text = options.format == "brief" ? report::print_brief_difference(difference, speed)
                            : options.format == "json"
                                ? print_difference_json(report)
                                : print_difference_text(report, text_options(options.output));
   TRY(print_text(text, options.output.file));
-  if (failures->empty() && options.fail_if_slower && speed.verdict == report::SpeedVerdict::slower)
+  if (failures->empty() && options.fail_if_slower && speed.verdict == judge::SpeedVerdict::slower)
     return fail("--fail-if-slower: {}", slower_on(speed));
   if (failures->empty()) {
     exit_code = options.exit_with_verdict ? exit_code_of(speed.verdict) : 0;
     return {};
   }
   return fail("{} difference{} beyond --fail-if; {}", failures->size(), failures->size() == 1 ? "" : "s",
-              report::printable(describe(failures->front())));
+              printable(report::describe(failures->front())));
 }
 
 } // namespace
@@ -105,8 +105,8 @@ void declare_diff(CLI::App& app, Action& chosen, int& exit_code) {
                               "Figures of accesses: {}.\nTotals: {}.\n"
                               "Exit code 0: nothing beyond --fail-if; 1: something is, or the results cannot "
                               "be compared; 2: the command line\nis wrong; 3 to 5: see --exit-code.",
-                              fmt::join(report::site_figures(), ", "),
-                              fmt::join(report::total_figures(), ", ")));
+                              fmt::join(judge::site_figures(), ", "),
+                              fmt::join(judge::total_figures(), ", ")));
   command->callback([options, &chosen, &exit_code] {
     chosen = [options, &exit_code] { return compare_and_print(*options, exit_code); };
   });

@@ -4,7 +4,7 @@
 #include "driver/options.h"
 #include "driver/stages/diagnose.h"
 #include "driver/stages/print.h"
-#include "report/terminal_text.h"
+#include "support/terminal_text.h"
 
 #include <algorithm>
 #include <memory>
@@ -27,8 +27,8 @@ std::string_view word_of(Condition condition) {
   return "";
 }
 
-std::string coloured(Condition condition, const report::Style& style) {
-  const std::string word = report::pad_right(word_of(condition), 9);
+std::string coloured(Condition condition, const Style& style) {
+  const std::string word = pad_right(word_of(condition), 9);
   switch (condition) {
   case Condition::works: return word;
   case Condition::limited: return style.warm(word);
@@ -39,17 +39,17 @@ std::string coloured(Condition condition, const report::Style& style) {
 
 std::string as_text(const std::vector<Diagnosis>& parts, const report::TextOptions& options) {
   constexpr std::size_t part_width = 16, indent = part_width + 9;
-  const report::Style style(options.colour);
+  const Style style(options.colour);
   const std::size_t width = std::max(options.width, 80u) - indent;
   std::string text;
   const auto add = [&](std::string before, const std::string& value) {
-    for (const std::string& line : report::wrapped(report::printable(value), width)) {
+    for (const std::string& line : wrapped(printable(value), width)) {
       text += before + line + "\n";
       before = std::string(indent, ' ');
     }
   };
   for (const Diagnosis& part : parts) {
-    add(report::pad_right(part.part, part_width) + coloured(part.condition, style), part.found);
+    add(pad_right(part.part, part_width) + coloured(part.condition, style), part.found);
     if (part.condition == Condition::works)
       continue;
     add(std::string(indent, ' '), "for " + std::string(part.needed_for));
@@ -79,7 +79,7 @@ Expected<void> look(const DoctorOptions& options) {
                  options.output.file));
   const auto profiling = std::ranges::find(parts, "CPU back end", &Diagnosis::part);
   if (profiling->condition != Condition::works)
-    return fail("programs cannot be profiled here: {}", report::printable(profiling->found));
+    return fail("programs cannot be profiled here: {}", printable(profiling->found));
   return {};
 }
 

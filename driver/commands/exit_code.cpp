@@ -4,12 +4,12 @@
 
 namespace warplens::driver {
 
-int exit_code_of(report::SpeedVerdict verdict) {
+int exit_code_of(judge::SpeedVerdict verdict) {
   switch (verdict) {
-  case report::SpeedVerdict::same: return 0;
-  case report::SpeedVerdict::faster: return 3;
-  case report::SpeedVerdict::slower: return 4;
-  case report::SpeedVerdict::cannot_say: return 5;
+  case judge::SpeedVerdict::same: return 0;
+  case judge::SpeedVerdict::faster: return 3;
+  case judge::SpeedVerdict::slower: return 4;
+  case judge::SpeedVerdict::cannot_say: return 5;
   }
   return 1;
 }

@@ -1,7 +1,7 @@
 // The exit code that tells a verdict on two versions, and the options that both commands with one take.
 #pragma once
 
-#include "report/speed_verdict.h"
+#include "judge/speed_verdict.h"
 
 #include <CLI/CLI.hpp>
 
@@ -9,7 +9,7 @@ namespace warplens::driver {
 
 /// Returns the exit code of a verdict under --exit-code verdict: beside those of an error (1) and of a wrong
 /// command line (2).
-int exit_code_of(report::SpeedVerdict verdict);
+int exit_code_of(judge::SpeedVerdict verdict);
 
 /// Adds --exit-code, whose word sets `exits_with_verdict`.
 void add_exit_code_option(CLI::App& command, bool& exits_with_verdict);

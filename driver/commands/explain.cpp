@@ -11,12 +11,12 @@
 #include "driver/version.h"
 #include "import/dashing.h"
 #include "report/significance/text.h"
-#include "report/terminal_text.h"
 #include "significance/compare.h"
 #include "significance/from_measurements.h"
 #include "support/display_name.h"
 #include "support/files.h"
 #include "support/pattern.h"
+#include "support/terminal_text.h"
 
 #include <algorithm>
 #include <memory>
@@ -85,7 +85,7 @@ Expected<void> check_workload(const std::string& parameter, const RunSet& runs) 
     for (const Parameters& run : region.runs)
       if (!value_of(run, parameter))
         return fail("--workload {}: {} has a run without this parameter: {}", parameter,
-                    report::printable(region.name), significance::text_of(run));
+                    printable(region.name), significance::text_of(run));
   return {};
 }
 
@@ -180,7 +180,7 @@ Expected<void> explain(const ExplainCommand& command) {
   TRY(print_found(found, command));
   const auto has_error = [](const RegionSignificance& region) { return region.error.has_value(); };
   if (std::ranges::all_of(found.regions, has_error))
-    return fail("nothing could be explained: {}: {}", report::printable(found.regions.front().name),
+    return fail("nothing could be explained: {}: {}", printable(found.regions.front().name),
                 *found.regions.front().error);
   return {};
 }

@@ -3,10 +3,10 @@
 #include "driver/commands/commands.h"
 #include "driver/resources.h"
 #include "driver/stages/print.h"
+#include "judge/accuracy_text.h"
 #include "model/gpu/gpu.h"
 #include "model/gpu/known_times.h"
 #include "model/gpu/parameters.h"
-#include "report/accuracy_text.h"
 
 #include <memory>
 
@@ -20,7 +20,7 @@ Expected<void> list() {
     TRY_LET(gpu, model::load_gpu(name, resources().gpus));
     text +=
         fmt::format("{:<12} {:<28} {:>4} {:>6} KiB  {}\n", gpu->id, gpu->name, gpu->sms, gpu->l2_bytes / 1024,
-                    model::why_times_are_unknown(*gpu).empty() ? report::accuracy_in_mean(gpu->accuracy)
+                    model::why_times_are_unknown(*gpu).empty() ? judge::accuracy_in_mean(gpu->accuracy)
                                                                : "times are not known");
   }
   return print_text(text, "");
@@ -34,9 +34,9 @@ Expected<void> describe(const std::string& name) {
       why.empty() ? "" : fmt::format("{}: times are not known, because {}\n", gpu->id, why);
   std::string by_kind;
   if (gpu->accuracy && why.empty())
-    for (const std::string& line : report::accuracy_by_kind(*gpu->accuracy))
+    for (const std::string& line : judge::accuracy_by_kind(*gpu->accuracy))
       by_kind += fmt::format("    times {}\n", line);
-  return print_text(fmt::format("{}: {}\n{}{}\n{}", gpu->id, report::accuracy_text(gpu->accuracy, gpu->id),
+  return print_text(fmt::format("{}: {}\n{}{}\n{}", gpu->id, judge::accuracy_text(gpu->accuracy, gpu->id),
                                 by_kind, times, *figures),
                     "");
 }

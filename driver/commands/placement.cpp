@@ -10,14 +10,14 @@
 #include "driver/stages/print.h"
 #include "driver/stages/simulate.h"
 #include "driver/stages/train_overlap.h"
+#include "judge/threshold.h"
 #include "placement/print/placement_report.h"
 #include "placement/source_edits.h"
-#include "report/terminal_text.h"
-#include "report/threshold.h"
 #include "support/display_name.h"
 #include "support/files.h"
 #include "support/pattern.h"
 #include "support/temporary.h"
+#include "support/terminal_text.h"
 
 #include <algorithm>
 #include <charconv>
@@ -36,7 +36,7 @@ struct PlacementOptions {
   std::string moves, format = "text", output, time = "model";
   std::vector<std::string> without;
   std::string train;
-  std::vector<report::Threshold> thresholds;
+  std::vector<judge::Threshold> thresholds;
   std::optional<double> measured_ns;
   bool searches = false, checks = false, quiet = false;
 };
@@ -131,7 +131,7 @@ std::string printed(const placement::PlacementReport& report, const PlacementOpt
 
 /// Returns an error if a placement differs from the trace's beyond one of the conditions.
 Expected<void> check_thresholds(const placement::PlacementReport& report,
-                                const std::vector<report::Threshold>& thresholds) {
+                                const std::vector<judge::Threshold>& thresholds) {
   if (thresholds.empty())
     return {};
   for (const placement::KernelPlacements& kernel : report.kernels) {
@@ -140,12 +140,11 @@ Expected<void> check_thresholds(const placement::PlacementReport& report,
     for (const placement::Candidate& candidate : kernel.found.candidates) {
       Result after;
       after.kernels.push_back(*candidate.result);
-      const report::Difference difference = report::compare(before, after, {});
+      const judge::Difference difference = judge::compare(before, after, {});
       TRY_LET(failures, failures_in(difference, thresholds));
       if (!failures->empty())
         return fail("{} on {}: {} is beyond --fail-if '{}'",
-                    display_name(report::printable(before.kernels.front().name), 60),
-                    kernel.experiment->gpu().id,
+                    display_name(printable(before.kernels.front().name), 60), kernel.experiment->gpu().id,
                     placement::text_of(candidate.moves, kernel.experiment->arrays()),
                     failures->front().threshold->text);
     }

@@ -7,6 +7,7 @@
 #include "driver/stages/read_result.h"
 #include "model/gpu/gpu.h"
 #include "power/kernel_power.h"
+#include "power/training.h"
 #include "report/power_report.h"
 #include "support/files.h"
 
@@ -84,7 +85,7 @@ Expected<void> train_and_print(const PowerOptions& options) {
   TRY_LET(measured, power::read_measured(*table, *kernels));
   TRY_LET(known, known_before(options.prior, kernels->front()));
   TRY_LET(training, power::train(*measured, known->priors));
-  return print_text(report::print_training(*measured, *training, known->source) +
+  return print_text(training_comments(*measured, *training, known->source) +
                         power_section(*training, kernels->front().sm_clock_mhz, options.source),
                     options.output.file);
 }
@@ -92,7 +93,7 @@ Expected<void> train_and_print(const PowerOptions& options) {
 Expected<void> tell_and_print(const PowerOptions& options) {
   TRY_LET(kernels, read_kernels(options.results));
   std::map<std::string, model::Gpu> gpus;
-  std::vector<report::PoweredKernel> powered;
+  std::vector<judge::PoweredKernel> powered;
   for (const KernelResult& kernel : *kernels) {
     const std::string name = options.gpu.empty() ? kernel.gpu : options.gpu;
     if (!gpus.contains(name)) {

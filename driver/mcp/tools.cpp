@@ -4,9 +4,9 @@
 #include "report/brief.h"
 #include "report/brief_difference.h"
 #include "report/line_text.h"
-#include "report/terminal_text.h"
 #include "result/result.h"
 #include "support/temporary.h"
+#include "support/terminal_text.h"
 
 #include <condition_variable>
 #include <filesystem>
@@ -225,7 +225,7 @@ Expected<Answer> explain_tool(const nlohmann::json& json, const Results& results
   TRY(arguments.finish());
   const Result* result = results.find(name);
   if (result == nullptr)
-    return fail("there is no {}: profile names its results", report::printable(name));
+    return fail("there is no {}: profile names its results", printable(name));
   TRY_LET(text, report::explain_line(*result, file, std::uint32_t(line)));
   return Answer{*text};
 }
@@ -255,10 +255,10 @@ Expected<Answer> compare_tool(const nlohmann::json& json, Cancellation& cancella
   TRY(arguments.finish());
   TRY_LET(old, result_or_source(before, request, cancellation, results, before_result));
   TRY_LET(now, result_or_source(after, request, cancellation, results, after_result));
-  const report::Difference difference = report::compare(**old, **now, {});
+  const judge::Difference difference = judge::compare(**old, **now, {});
   if (difference.kernels.empty())
     return fail("they have no kernel in common: kernels correspond by name and GPU");
-  const report::SpeedComparison speed = compare_speed(**old, **now, difference, report::default_tolerance);
+  const judge::SpeedComparison speed = compare_speed(**old, **now, difference, judge::default_tolerance);
   Json data = {{"before", before_result}, {"after", after_result}, {"verdict", text_of(speed.verdict)}};
   return Answer{fmt::format("{} and {} hold the profiles.\n{}", before_result, after_result,
                             report::print_brief_difference(difference, speed)),

@@ -4,13 +4,13 @@
 #include "driver/live_table.h"
 #include "driver/progress.h"
 #include "driver/resources.h"
+#include "judge/application.h"
 #include "model/gpu/sm_clock.h"
 #include "model/model.h"
-#include "report/application.h"
 #include "report/preview.h"
+#include "result/figure_text.h"
 #include "support/display_name.h"
 #include "support/pattern.h"
-#include "vocabulary/number_text.h"
 
 #include <algorithm>
 #include <chrono>
@@ -64,9 +64,9 @@ Expected<Result> first_answer(const trace::Reader& trace, const std::vector<mode
 /// Returns, for each kernel of the first answer, whether it is among those with the most time on its GPU.
 std::vector<bool> with_most_time(const Result& first) {
   std::vector<bool> chosen(first.kernels.size());
-  for (const report::Application& application : report::applications_of(first)) {
+  for (const judge::Application& application : judge::applications_of(first)) {
     double share = 0;
-    for (const report::LaunchTotal& total : application.totals) {
+    for (const judge::LaunchTotal& total : application.totals) {
       if (share >= share_to_refine)
         break;
       share += total.share;

@@ -1,10 +1,10 @@
 #include "placement/advice.h"
 
-#include "report/figures.h"
-#include "report/resource_text.h"
-#include "report/terminal_text.h"
+#include "result/figure_text.h"
+#include "result/resources.h"
 #include "support/display_name.h"
 #include "support/lines.h"
+#include "support/terminal_text.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -22,8 +22,8 @@ std::string gain_of(const TimeChange& change) {
 
 /// Returns what binds the kernel with and without the change.
 std::string bound_of(const Candidate& before, const Candidate& after) {
-  const std::string_view was = report::text_of_bound(before.result->time->bound);
-  const std::string_view is = report::text_of_bound(after.result->time->bound);
+  const std::string_view was = text_of_bound(before.result->time->bound);
+  const std::string_view is = text_of_bound(after.result->time->bound);
   return was == is ? fmt::format("still bound by {}", is) : fmt::format("bound by {}, now by {}", was, is);
 }
 
@@ -36,7 +36,7 @@ std::string indented(const std::string& text) {
   std::string out;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
-    out += "      " + report::printable(text.substr(begin, end - begin)) + '\n';
+    out += "      " + printable(text.substr(begin, end - begin)) + '\n';
     begin = end + 1;
   }
   return out;
@@ -45,7 +45,7 @@ std::string indented(const std::string& text) {
 /// Returns the text in lines of at most text_width columns, indented, the second and later ones by two more.
 std::string paragraph(const std::string& text, std::size_t indent) {
   std::string out, before(indent, ' ');
-  for (const std::string& line : report::wrapped(report::printable(text), text_width - indent - 2)) {
+  for (const std::string& line : wrapped(printable(text), text_width - indent - 2)) {
     out += before + line + '\n';
     before.assign(indent + 2, ' ');
   }
@@ -76,21 +76,19 @@ Json fix_of(const Suggestion& suggestion) {
 } // namespace
 
 std::string print_text(const AdviceReport& report, bool colour) {
-  const report::Style style(colour);
+  const Style style(colour);
   std::string text;
   for (const KernelAdvice& kernel : report.kernels) {
     const Experiment& experiment = *kernel.experiment;
     const KernelResult& sample = *experiment.sample().result;
     if (!text.empty())
       text += '\n';
-    text +=
-        style.bold(report::cut(fmt::format("{}  {}  {}", display_name(report::printable(sample.name)),
-                                           experiment.gpu().id, report::duration(sample.time->microseconds)),
-                               text_width)) +
-        '\n';
+    text += style.bold(cut(fmt::format("{}  {}  {}", display_name(printable(sample.name)),
+                                       experiment.gpu().id, duration(sample.time->microseconds)),
+                           text_width)) +
+            '\n';
     text += paragraph(fmt::format("bound by {}; its busiest resource is busy for {}",
-                                  report::text_of_bound(sample.time->bound),
-                                  report::duration({.mean = kernel.min_us})),
+                                  text_of_bound(sample.time->bound), duration({.mean = kernel.min_us})),
                       4);
     if (const std::string note = note_on_waits(experiment); !note.empty())
       text += paragraph(note, 4);
@@ -142,7 +140,7 @@ nlohmann::ordered_json to_json(const AdviceReport& report) {
     Json one{{"kernel", sample.name},
              {"gpu", experiment.gpu().id},
              {"microseconds", sample.time->microseconds.mean},
-             {"bound", report::text_of_bound(sample.time->bound)},
+             {"bound", text_of_bound(sample.time->bound)},
              {"busiest_us", kernel.min_us}};
     one["suggestions"] = Json::array();
     for (const Suggestion& suggestion : kernel.suggestions) {
@@ -150,7 +148,7 @@ nlohmann::ordered_json to_json(const AdviceReport& report) {
       of["file"] = suggestion.file;
       of["line"] = suggestion.line;
       of["edit"] = suggestion.edit;
-      of["bound_after"] = report::text_of_bound(suggestion.candidate.result->time->bound);
+      of["bound_after"] = text_of_bound(suggestion.candidate.result->time->bound);
       if (suggestion.rule)
         of["rule"] = {{"counter", name_of(suggestion.rule->counter)}, {"share", suggestion.rule->share}};
       if (suggestion.of_patch) {

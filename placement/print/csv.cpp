@@ -1,6 +1,6 @@
 #include "placement/print/estimate_text.h"
 #include "placement/print/placement_report.h"
-#include "report/resource_text.h"
+#include "result/resources.h"
 
 #include <fmt/ranges.h>
 
@@ -31,7 +31,7 @@ std::string print_csv(const PlacementReport& report) {
         text += fmt::format(
             "{},{},{},{},{},{}", one.microseconds ? fmt::format("{}", one.microseconds->mean) : "",
             one.change.share, is_model ? fmt::format("{}", one.change.half_width) : "", one.change.is_tie(),
-            is_model ? field(report::text_of_bound(one.result->time->bound)) : "",
+            is_model ? field(text_of_bound(one.result->time->bound)) : "",
             one.result->occupancy.blocks_per_sm);
       else
         text += ",,,,,";

@@ -1,8 +1,8 @@
 #include "placement/print/estimate_text.h"
 
-#include "report/accuracy_text.h"
-#include "report/figures.h"
-#include "report/resource_text.h"
+#include "judge/accuracy_text.h"
+#include "result/figure_text.h"
+#include "result/resources.h"
 
 #include <fmt/ranges.h>
 
@@ -10,12 +10,12 @@ namespace warplens::placement {
 
 std::string figure_text(const Candidate& candidate) {
   return candidate.latency_cycles ? fmt::format("{:.0f} cycles", *candidate.latency_cycles)
-                                  : report::duration({.mean = candidate.microseconds->mean});
+                                  : duration({.mean = candidate.microseconds->mean});
 }
 
 std::string sample_text(const Experiment& experiment) {
   const Candidate& sample = experiment.sample();
-  return sample.microseconds ? report::duration(*sample.microseconds) : figure_text(sample);
+  return sample.microseconds ? duration(*sample.microseconds) : figure_text(sample);
 }
 
 std::string change_text(const Candidate& candidate, const Experiment& experiment) {
@@ -27,7 +27,7 @@ std::string change_text(const Candidate& candidate, const Experiment& experiment
 
 std::string deciding_parts(const Candidate& candidate, const Experiment& experiment) {
   if (experiment.estimator() == Estimator::model)
-    return fmt::format("bound by {}", report::text_of_bound(candidate.result->time->bound));
+    return fmt::format("bound by {}", text_of_bound(candidate.result->time->bound));
   if (!candidate.paper)
     return "";
   const TimeParts& cycles = candidate.paper->cycles;
@@ -50,7 +50,7 @@ std::string source_text(const Candidate& candidate) {
 }
 
 std::string accuracy_of_model(const Experiment& experiment) {
-  return report::accuracy_text(experiment.gpu().accuracy, experiment.gpu().id);
+  return judge::accuracy_text(experiment.gpu().accuracy, experiment.gpu().id);
 }
 
 std::string origin_of_figures(const Experiment& experiment) {

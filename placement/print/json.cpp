@@ -1,6 +1,6 @@
 #include "placement/print/estimate_text.h"
 #include "placement/print/placement_report.h"
-#include "report/resource_text.h"
+#include "result/resources.h"
 
 #include <nlohmann/json.hpp>
 
@@ -101,11 +101,11 @@ Json to_json(const Candidate& candidate, const Experiment& experiment) {
                      {"ca_of_banks", {paper.memory.min_variation, paper.memory.max_variation}}};
   }
   if (is_model) {
-    json["bound"] = report::text_of_bound(time.bound);
+    json["bound"] = text_of_bound(time.bound);
     Json& parts = json["parts"] = Json::object(); // microseconds for which each resource is busy
     for (std::size_t i = 0; i < resource_count; ++i)
       if (time.busy[i] > 0)
-        parts[std::string(report::text_of(Resource(i)))] = time.busy[i] * candidate.microseconds->mean;
+        parts[std::string(text_of(Resource(i)))] = time.busy[i] * candidate.microseconds->mean;
   }
   json["occupancy"] = {{"blocks_per_sm", result.occupancy.blocks_per_sm},
                        {"warps_per_sm", result.occupancy.warps_per_sm},

@@ -1,8 +1,8 @@
 #include "placement/print/estimate_text.h"
 #include "placement/print/placement_report.h"
-#include "report/figures.h"
-#include "report/resource_text.h"
-#include "report/terminal_text.h"
+#include "result/figure_text.h"
+#include "result/resources.h"
+#include "support/html_text.h"
 
 #include <algorithm>
 #include <cmath>
@@ -31,19 +31,6 @@ summary{cursor:pointer;white-space:nowrap}
 <h1>Placement of arrays</h1>
 )";
 
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char letter : report::printable(text))
-    switch (letter) {
-    case '&': out += "&amp;"; break;
-    case '<': out += "&lt;"; break;
-    case '>': out += "&gt;"; break;
-    case '"': out += "&quot;"; break;
-    default: out += letter;
-    }
-  return out;
-}
-
 /// Returns a colour from green (faster) over nothing to red (slower), the stronger the larger the change.
 std::string colour_of(const TimeChange& change) {
   if (change.is_tie())
@@ -59,9 +46,8 @@ std::string row(std::string_view what, const std::string& before, const std::str
 /// Returns the figures of the placement beside those of the trace's, as a table that a click opens.
 std::string comparison(const Candidate& before, const Candidate& after) {
   std::string rows;
-  rows += before.latency_cycles
-              ? row("latencies", figure_text(before), figure_text(after))
-              : row("time", report::duration(*before.microseconds), report::duration(*after.microseconds));
+  rows += before.latency_cycles ? row("latencies", figure_text(before), figure_text(after))
+                                : row("time", duration(*before.microseconds), duration(*after.microseconds));
   if (before.paper) {
     const TimeParts &was = before.paper->cycles, &is = after.paper->cycles;
     const auto cycles = [&](const char* name, double TimeParts::* part) {
@@ -71,8 +57,8 @@ std::string comparison(const Candidate& before, const Candidate& after) {
     cycles("memory", &TimeParts::memory);
     cycles("overlap", &TimeParts::overlap);
   } else if (!before.latency_cycles)
-    rows += row("bound by", std::string(report::text_of_bound(before.result->time->bound)),
-                std::string(report::text_of_bound(after.result->time->bound)));
+    rows += row("bound by", std::string(text_of_bound(before.result->time->bound)),
+                std::string(text_of_bound(after.result->time->bound)));
   rows += row("blocks per SM", fmt::format("{}", before.result->occupancy.blocks_per_sm),
               fmt::format("{}", after.result->occupancy.blocks_per_sm));
   rows += row("shared bytes", fmt::format("{}", before.shared_bytes), fmt::format("{}", after.shared_bytes));
@@ -80,13 +66,12 @@ std::string comparison(const Candidate& before, const Candidate& after) {
   for (std::size_t i = 0; is_model && i < resource_count; ++i) {
     const double was = before.result->time->busy[i], is = after.result->time->busy[i];
     if (was > 0.005 || is > 0.005)
-      rows += row(report::text_of(Resource(i)), report::percent(was) + " %", report::percent(is) + " %");
+      rows += row(text_of(Resource(i)), percent(was) + " %", percent(is) + " %");
   }
   const auto rate = [&](const char* name, std::optional<Statistic> Totals::* figure) {
     const auto &was = before.result->totals.*figure, &is = after.result->totals.*figure;
     if (was || is)
-      rows += row(name, was ? report::percent(was->mean) + " %" : "-",
-                  is ? report::percent(is->mean) + " %" : "-");
+      rows += row(name, was ? percent(was->mean) + " %" : "-", is ? percent(is->mean) + " %" : "-");
   };
   rate("L1 hits", &Totals::l1_read_hit_rate);
   rate("L2 hits", &Totals::l2_read_hit_rate);
@@ -97,7 +82,7 @@ std::string comparison(const Candidate& before, const Candidate& after) {
 /// Returns the attributes of a cell whose figure was held against nothing.
 std::string doubt_class(const Candidate& candidate) {
   const std::string doubt = doubt_text(candidate);
-  return doubt.empty() ? "" : fmt::format(" class=doubted title=\"{}\"", escaped(doubt));
+  return doubt.empty() ? "" : fmt::format(" class=doubted title=\"{}\"", html_text(doubt));
 }
 
 std::string_view doubt_mark(const Candidate& candidate) {
@@ -116,10 +101,10 @@ std::string cell(const KernelPlacements& kernel, std::uint32_t array, PlacementS
     return fmt::format("<td{} style=\"background:{}\"><details><summary>{}{}</summary>{}</details>",
                        doubt_class(*found), colour_of(found->change), doubt_mark(*found),
                        change_text(*found, experiment),
-                       escaped(source_text(*found)) + comparison(experiment.sample(), *found));
+                       html_text(source_text(*found)) + comparison(experiment.sample(), *found));
   if (const auto found = std::ranges::find_if(kernel.found.refused, is_it);
       found != kernel.found.refused.end())
-    return "<td class=refused>" + escaped(text_of(found->refusals.front().reasons));
+    return "<td class=refused>" + html_text(text_of(found->refusals.front().reasons));
   return "<td class=none>-";
 }
 
@@ -131,21 +116,21 @@ std::string print_page(const PlacementReport& report) {
       "<p>{}. Changes of each launch's figure when one array moves. Hatched: refused, with the "
       "line that forbids it. Dashed, with a question mark: no measured kernel of the GPU has such a "
       "memory. Click a change for what it does.</p>\n",
-      escaped(report.program));
+      html_text(report.program));
   for (const KernelPlacements& kernel : report.kernels) {
     const Experiment& experiment = *kernel.experiment;
     const std::string parts = deciding_parts(experiment.sample(), experiment);
     page += fmt::format(
         "<h2>{} <small>on {}, {} as is ({}{}{})</small></h2>\n<p>Accuracy: {}.</p>\n<table><tr><th>array",
-        escaped(experiment.sample().result->name), escaped(experiment.gpu().id), sample_text(experiment),
+        html_text(experiment.sample().result->name), html_text(experiment.gpu().id), sample_text(experiment),
         origin_of_figures(experiment), parts.empty() ? "" : "; ", parts,
-        escaped(accuracy_of_model(experiment)));
+        html_text(accuracy_of_model(experiment)));
     for (const std::string_view place : names_of<PlacementSpace>)
       page += fmt::format("<th>{}", place);
     page += '\n';
     for (std::uint32_t array = 0; array < experiment.arrays().size(); ++array) {
-      page += fmt::format("<tr><th>{} <small>{}</small>", escaped(experiment.arrays()[array].name),
-                          report::bytes(double(experiment.arrays()[array].bytes)));
+      page += fmt::format("<tr><th>{} <small>{}</small>", html_text(experiment.arrays()[array].name),
+                          bytes(double(experiment.arrays()[array].bytes)));
       for (std::size_t place = 0; place < names_of<PlacementSpace>.size(); ++place)
         page += cell(kernel, array, PlacementSpace(place));
       page += '\n';
@@ -155,7 +140,7 @@ std::string print_page(const PlacementReport& report) {
     for (const Candidate& one : kernel.found.candidates)
       if (one.moves.size() > 1)
         several += fmt::format("<tr><td style=\"text-align:left\">{}<td{} style=\"background:{}\">{}{}\n",
-                               escaped(text_of(one.moves, experiment.arrays())), doubt_class(one),
+                               html_text(text_of(one.moves, experiment.arrays())), doubt_class(one),
                                colour_of(one.change), doubt_mark(one), change_text(one, experiment));
     if (!several.empty())
       page += "<h3>Several arrays moved</h3><table>" + several + "</table>\n";

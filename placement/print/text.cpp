@@ -1,9 +1,9 @@
 #include "placement/print/estimate_text.h"
 #include "placement/print/placement_report.h"
-#include "report/figures.h"
-#include "report/resource_text.h"
-#include "report/terminal_text.h"
+#include "result/figure_text.h"
+#include "result/resources.h"
 #include "support/display_name.h"
+#include "support/terminal_text.h"
 
 #include <algorithm>
 
@@ -34,27 +34,25 @@ std::string row_of(const SearchResult& found, std::size_t index, const Experimen
     note(fmt::format("{} B shared", candidate.shared_bytes));
   if (candidate.persisting)
     note(fmt::format("{} of the L2 set aside, hitRatio {:.2f}",
-                     report::percent(candidate.persisting->set_aside) + " %",
-                     candidate.persisting->hit_ratio));
+                     percent(candidate.persisting->set_aside) + " %", candidate.persisting->hit_ratio));
   if (const std::string source = source_text(candidate); !source.empty())
-    note(report::printable(source));
+    note(printable(source));
   const std::string doubt = doubt_text(candidate);
   if (!doubt.empty())
     note(doubt);
   if (index >= found.refined) // by two trials it is no interval, and no rank
-    return fmt::format(
-        "    {} {:>9} {:>+8.0f} %     {}",
-        report::pad_right(report::printable(text_of(candidate.moves, experiment.arrays())), width),
-        figure_text(candidate), 100 * candidate.change.share, notes);
+    return fmt::format("    {} {:>9} {:>+8.0f} %     {}",
+                       pad_right(printable(text_of(candidate.moves, experiment.arrays())), width),
+                       figure_text(candidate), 100 * candidate.change.share, notes);
   const bool has_rank = doubt.empty();
   const std::size_t other = has_rank ? tied_with(ranked, index) : 0;
   if (other != 0)
     note(fmt::format("tie with {}", other));
   else if (has_rank && candidate.change.is_tie())
     note("tie with as is");
-  return report::without_trailing_blanks(
+  return without_trailing_blanks(
       fmt::format("{:>3} {} {:>9} {:>11}  {}", has_rank ? fmt::format("{}", index + 1) : "?",
-                  report::pad_right(report::printable(text_of(candidate.moves, experiment.arrays())), width),
+                  pad_right(printable(text_of(candidate.moves, experiment.arrays())), width),
                   figure_text(candidate), change_text(candidate, experiment), notes));
 }
 
@@ -62,8 +60,7 @@ std::string row_of(const SearchResult& found, std::size_t index, const Experimen
 std::string accuracy_lines(const Experiment& experiment) {
   constexpr std::size_t width = 100;
   std::string text;
-  for (const std::string& line :
-       report::wrapped("accuracy: " + report::printable(accuracy_of_model(experiment)), width - 6))
+  for (const std::string& line : wrapped("accuracy: " + printable(accuracy_of_model(experiment)), width - 6))
     text += (text.empty() ? "    " : "      ") + line + '\n';
   return text;
 }
@@ -81,26 +78,26 @@ std::string text_of(const std::vector<Reason>& reasons) {
 }
 
 std::string print_text(const PlacementReport& report, bool colour) {
-  const report::Style style(colour);
+  const Style style(colour);
   std::string text;
   for (const KernelPlacements& kernel : report.kernels) {
     const Experiment& experiment = *kernel.experiment;
     const KernelResult& sample = *experiment.sample().result;
     if (!text.empty())
       text += '\n';
-    text += style.bold(fmt::format("{}  {}  {} as is", display_name(report::printable(sample.name)),
+    text += style.bold(fmt::format("{}  {}  {} as is", display_name(printable(sample.name)),
                                    experiment.gpu().id, sample_text(experiment)));
     const std::string parts = deciding_parts(experiment.sample(), experiment);
     text += fmt::format("  ({}{}{})\n", origin_of_figures(experiment), parts.empty() ? "" : "; ", parts);
     text += accuracy_lines(experiment);
     if (const std::string note = note_on_waits(experiment); !note.empty())
-      text += "    " + report::printable(note) + '\n';
+      text += "    " + printable(note) + '\n';
     if (experiment.arrays().size() == 0)
       text += "    it accesses no array\n";
     std::size_t width = 12;
     for (const auto* list : {&kernel.found.candidates, &kernel.found.refused})
       for (const Candidate& one : *list)
-        width = std::max(width, report::width_of(report::printable(text_of(one.moves, experiment.arrays()))));
+        width = std::max(width, width_of(printable(text_of(one.moves, experiment.arrays()))));
     for (std::size_t i = 0; i < kernel.found.candidates.size(); ++i) {
       if (i == kernel.found.refined)
         text += style.dim(fmt::format("    by {} trials alone:",
@@ -110,10 +107,9 @@ std::string print_text(const PlacementReport& report, bool colour) {
     }
     for (const Candidate& refused : kernel.found.refused)
       for (const ChangedTrace::Refusal& refusal : refused.refusals)
-        text += fmt::format(
-            "  - {} {}\n",
-            report::pad_right(report::printable(text_of(refusal.move, experiment.arrays())), width),
-            style.dim("refused: " + report::printable(text_of(refusal.reasons))));
+        text += fmt::format("  - {} {}\n",
+                            pad_right(printable(text_of(refusal.move, experiment.arrays())), width),
+                            style.dim("refused: " + printable(text_of(refusal.reasons))));
     if (kernel.is_search)
       text += fmt::format(
           "    {:.0f} legal placements: {:.0f} with a move that changes nothing, {:.0f} excluded by "

@@ -5,10 +5,11 @@ from __future__ import annotations
 import html
 import json
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Tuple, Union
 
+from .facts import SiteFacts, TotalFacts
 from .nsight import METRICS
+from .statistic import Statistic
 
 if TYPE_CHECKING:
     import pandas
@@ -20,35 +21,11 @@ class ResultError(ValueError):
     """A file that is no result of Warplens, or a result in which nothing was profiled."""
 
 
-@dataclass(frozen=True)
-class Statistic:
-    """A figure over trials. `spread95` is the mean ± 2 standard deviations, `ci95` the interval of the mean."""
-
-    mean: float
-    std: float
-    ci95: Tuple[float, float]
-    spread95: Tuple[float, float]
-
-    @staticmethod
-    def read(data: Optional[Dict[str, Any]]) -> Optional[Statistic]:
-        if data is None:
-            return None
-        return Statistic(data["mean"], data["std"], (data["ci95"][0], data["ci95"][1]), (data["spread95"][0], data["spread95"][1]))
-
-    def __float__(self) -> float:
-        return self.mean
-
-    def __str__(self) -> str:
-        return f"{self.mean:.4g} ± {2 * self.std:.2g}"
-
-    def _repr_html_(self) -> str:
-        return html.escape(str(self))
-
-
-class Site:
+class Site(SiteFacts):
     """An access of a kernel: an expression on a line of its source."""
 
     def __init__(self, data: Dict[str, Any]) -> None:
+        super().__init__(data)
         self.data = data
         self.id: str = data["id"]
         self.file: str = data["file"]
@@ -58,17 +35,6 @@ class Site:
         self.kind: str = data["kind"]
         self.space: str = data["space"]
         self.array: Optional[str] = data.get("object")
-        self.executions: int = data["executions"]
-        self.active_lanes: float = data["active_lanes"]
-        self.sectors_per_request: Optional[float] = data.get("sectors_per_request")
-        self.bank_conflicts: Optional[float] = data.get("bank_conflicts")
-        self.bytes_used: Optional[int] = data.get("bytes_used")
-        self.bytes_moved: Optional[int] = data.get("bytes_moved")
-        self.l1_hit_rate = Statistic.read(data.get("l1_hit_rate"))
-        self.l2_hit_rate = Statistic.read(data.get("l2_hit_rate"))
-        self.constant_hit_rate = Statistic.read(data.get("constant_hit_rate"))
-        self.latency_ns = Statistic.read(data.get("latency_ns"))
-        self.latency_share: Optional[float] = data.get("latency_share")
         time = data.get("time")
         self.time_share = Statistic.read(time["share"]) if time else None
         self.waited_cycles = Statistic.read(time["waited_cycles"]) if time else None
@@ -101,6 +67,8 @@ class Kernel:
         self.bound: Optional[str] = time["bound"] if time else None
         self.busy: Dict[str, float] = dict(time["busy"]) if time else {}
         self.stalls: Dict[str, float] = dict((data.get("warps") or {}).get("states", {}))
+        #: The figures of the whole kernel.
+        self.totals = TotalFacts(data["totals"])
         self.sites: List[Site] = [Site(site) for site in data["sites"]]
 
     @property

@@ -1,6 +1,6 @@
 #include "report/comparison/compare.h"
 
-#include "report/difference.h"
+#include "judge/difference.h"
 #include "result/headroom.h"
 #include "result/names.h"
 #include "support/display_name.h"
@@ -159,7 +159,7 @@ std::vector<std::string> notes_on(const KernelCounters& launch, const KernelResu
   if (blocks_per_snapshot_block(kernel) != 1)
     notes.push_back(
         fmt::format("modelled from {} of {:.0f} blocks; counts and bytes are scaled to the launch",
-                    kernel.snapshot.blocks, report::launch_blocks(kernel)));
+                    kernel.snapshot.blocks, judge::launch_blocks(kernel)));
   if (kernel.l2_start && kernel.l2_start->warm)
     notes.push_back(
         "modelled with a warm L2; ncu flushes caches before each pass unless --cache-control none is given");

@@ -1,7 +1,7 @@
 #include "report/comparison/counters.h"
 
-#include "report/terminal_text.h"
 #include "support/display_name.h"
+#include "support/terminal_text.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,6 +1,6 @@
 #include "report/comparison/figures.h"
 
-#include "report/difference.h"
+#include "judge/difference.h"
 #include "result/headroom.h"
 #include "result/names.h"
 

@@ -1,10 +1,10 @@
 #include "report/comparison/print.h"
 
 #include "report/comparison/counters.h"
-#include "report/figures.h"
-#include "report/terminal_text.h"
+#include "result/figure_text.h"
 #include "support/display_name.h"
 #include "support/files.h"
+#include "support/terminal_text.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
 #include "report/significance/text.h"
 
 #include "report/annotated_source.h"
-#include "report/terminal_text.h"
 #include "significance/ensemble.h"
+#include "support/terminal_text.h"
 
 #include <algorithm>
 #include <charconv>

@@ -5,7 +5,7 @@
 #include "report/comparison/counters.h"
 #include "report/comparison/print.h"
 #include "report/comparison/table_rows.h"
-#include "report/terminal_text.h"
+#include "support/terminal_text.h"
 #include "test/report/json_schema.h"
 #include "test/result/sample_result.h"
 
@@ -324,7 +324,7 @@ TEST_CASE("text: a row per figure, and hostile names made visible") {
   CHECK(text.find("unpaired: ␛[31m__red.sum: the model has no figure that is the same") != std::string::npos);
   CHECK(text.find("only measured: evil␛[2J()") != std::string::npos);
   for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1)
-    CHECK(report::width_of(text.substr(at, text.find('\n', at) - at)) <= 100);
+    CHECK(width_of(text.substr(at, text.find('\n', at) - at)) <= 100);
 }
 
 TEST_CASE("rows for the table of errors") {

@@ -89,9 +89,9 @@ TEST_CASE("a mutated result is refused, or printed in every format") {
       CHECK(Json::accept(*trace));
     CHECK_FALSE(report::print_annotated_diff(*result, {}).has_value()); // there is no such source here
     CHECK(report::print_page({{"a", &*result}}, {"<!-- warplens-data -->", "1", {}}).has_value());
-    const report::Difference difference = report::compare(plain, *result, {});
-    const std::vector<report::Failure> none;
-    const report::SpeedComparison speed = compare_speed(plain, *result, difference, 0.01);
+    const judge::Difference difference = judge::compare(plain, *result, {});
+    const std::vector<judge::Failure> none;
+    const judge::SpeedComparison speed = compare_speed(plain, *result, difference, 0.01);
     const report::DifferenceReport report = {"a", "b", &difference, &speed, &none};
     CHECK_FALSE(print_difference_text(report, {}).empty());
     CHECK(Json::accept(print_difference_json(report)));

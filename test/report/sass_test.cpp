@@ -1,6 +1,6 @@
 #include "report/report.h"
-#include "report/terminal_text.h"
 #include "result/no_time.h"
+#include "support/terminal_text.h"
 #include "test/catch.h"
 #include "test/result/sample_result.h"
 
@@ -34,7 +34,7 @@ TEST_CASE("machine code: by function and address, with what is known of each ins
   CHECK_FALSE(has_part(text, "\x1b"));
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);)
-    CHECK(report::width_of(line) <= 100);
+    CHECK(width_of(line) <= 100);
 }
 
 TEST_CASE("machine code by time, without a time, and where it is not known") {

@@ -1,9 +1,10 @@
 // Kernels beside each other, power and clocks as text and as JSON that follows docs/schemas/.
+#include "judge/corun.h"
 #include "report/camp_report.h"
 #include "report/clocks_report.h"
 #include "report/corun_report.h"
 #include "report/power_report.h"
-#include "report/terminal_text.h"
+#include "support/terminal_text.h"
 #include "test/catch.h"
 #include "test/report/json_schema.h"
 #include "test/result/sample_result.h"
@@ -12,6 +13,7 @@
 #include <sstream>
 
 using namespace warplens;
+using namespace warplens::judge;
 using namespace warplens::report;
 using nlohmann::json;
 using test::statistic;
@@ -115,7 +117,7 @@ PoweredKernel made_power(const KernelResult& kernel) {
 
 ClockPlans made_clocks() {
   // One kernel takes almost as long at either clock, the time of the other one goes with the clock.
-  std::vector<clocks::Slot> slots{{{700, 1.05, 50}, {1400, 1, 100}}, {{700, 2, 80}, {1400, 1, 100}}};
+  std::vector<power::Slot> slots{{{700, 1.05, 50}, {1400, 1, 100}}, {{700, 2, 80}, {1400, 1, 100}}};
   return make_plans("v100", {{"copy(float*)", 1}, {hostile, 20}}, std::move(slots), 0.05);
 }
 
@@ -412,9 +414,9 @@ TEST_CASE("plans of clocks as text and JSON") {
 }
 
 TEST_CASE("a plan of clocks beside what P-DVFS does while the launches run") {
-  std::vector<clocks::Slot> slots{{{700, 1.05, 50}, {1400, 1, 100}}};
-  clocks::Stretch launch{1e6, 0.01, {1.05 / 200, 1. / 200}, {0, 0}, {50. / 200, 100. / 200}};
-  const std::vector<clocks::Stretch> launches(200, launch);
+  std::vector<power::Slot> slots{{{700, 1.05, 50}, {1400, 1, 100}}};
+  power::Stretch launch{1e6, 0.01, {1.05 / 200, 1. / 200}, {0, 0}, {50. / 200, 100. / 200}};
+  const std::vector<power::Stretch> launches(200, launch);
   const ClockPlans plans = make_plans("v100", {{"copy(float*)", 200}}, std::move(slots), 1.2, launches);
   REQUIRE(plans.windows);
   CHECK(plans.windows->joules > plans.cheapest.joules); // it begins at the highest clock

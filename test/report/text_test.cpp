@@ -1,5 +1,5 @@
 #include "report/report.h"
-#include "report/terminal_text.h"
+#include "support/terminal_text.h"
 #include "test/catch.h"
 #include "test/report/source_folder.h"
 #include "test/result/sample_result.h"
@@ -39,8 +39,8 @@ void check_lines(const std::string& text, std::size_t columns) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     INFO(line);
-    CHECK(report::width_of(line) <= columns);
-    CHECK(report::printable(line) == line);
+    CHECK(width_of(line) <= columns);
+    CHECK(printable(line) == line);
   }
 }
 
@@ -438,7 +438,7 @@ TEST_CASE("every column's text fits it") {
   for (const report::Column& column : report::all_columns())
     for (const SiteResult& site : result.kernels[0].sites) {
       INFO(column.name << " " << site.site.expression);
-      CHECK(report::width_of(column.text(site)) <= column.width);
+      CHECK(width_of(column.text(site)) <= column.width);
     }
 }
 

@@ -3,6 +3,7 @@
 #include "test/result/sample_result.h"
 
 using namespace warplens;
+using namespace warplens::judge;
 using namespace warplens::report;
 
 namespace {
@@ -11,7 +12,7 @@ TotalSpeed total_of(SpeedVerdict verdict, std::optional<RelativeChange> change, 
   return {"a100", {.verdict = verdict, .change = change, .reason = std::move(reason)}};
 }
 
-bool contains(const std::string& text, std::string_view part) {
+bool holds(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
 
@@ -48,6 +49,6 @@ TEST_CASE("versus: text and Markdown") {
   CHECK(text.ends_with("\nB is 2.00 times as fast as A on " + after.kernels[0].gpu + "\n"));
   const std::string markdown = print_versus_markdown(versus);
   CHECK(markdown.starts_with("**B is 2.00 times as fast as A on "));
-  CHECK(contains(markdown, "| 200 µs | 100 µs | 2.00 × as fast as A |"));
-  CHECK(contains(markdown, "| `a\\|b(int)` | "));
+  CHECK(holds(markdown, "| 200 µs | 100 µs | 2.00 × as fast as A |"));
+  CHECK(holds(markdown, "| `a\\|b(int)` | "));
 }

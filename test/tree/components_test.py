@@ -1,4 +1,4 @@
-"""Checks that the components include each other as docs/code-tour.md says, and in no cycle.
+"""Checks that the components include each other as docs/code-tour.md says, and in no cycle; and that judge/ does not print.
 
 A component is a top-level directory with C++ or CUDA sources, or one of the directories below it that SUBCOMPONENTS
 names; a file belongs to the innermost component around it. Component A includes from component B where a file of A has
@@ -23,6 +23,9 @@ SOURCE = re.compile(r"\.(h|cpp|cu|cuh|def)$")
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<(warplens/[^>]+)>)', re.MULTILINE)
 TABLE = re.compile(r"<!-- components: begin[^>]*-->\n(.*?)<!-- components: end -->", re.DOTALL)
 CODE_TOUR = "docs/code-tour.md"
+# What lays text out, colours it, and reads or writes files: judge/ leaves it to report/.
+PRINTS = re.compile(r"\b(Style|TextOptions|width_of|wrapped|wrapped_code|pad_left|pad_right|labelled|read_source|[io]?f?stream)\b")
+COMMENT = re.compile(r"//[^\n]*")
 
 
 def component_of(path):
@@ -124,6 +127,11 @@ class Components(unittest.TestCase):
         if differences:
             self.fail(f"{CODE_TOUR} has other components than the tree:\n" + "\n".join(differences)
                       + "\nThe rows should be:\n" + as_table(graph))
+
+    def test_statements_are_not_laid_out(self):
+        found = [f"{path}: {match.group(1)}" for path in source_tree.files() if path.startswith("judge/") and SOURCE.search(path)
+                 for match in PRINTS.finditer(COMMENT.sub("", source_tree.text(path)))]
+        self.assertEqual(found, [], "judge/ goes from facts to statements; report/ lays them out")
 
 
 if __name__ == "__main__":

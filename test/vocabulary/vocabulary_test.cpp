@@ -1,7 +1,6 @@
 #include "test/catch.h"
 #include "vocabulary/access.h"
 #include "vocabulary/geometry.h"
-#include "vocabulary/number_text.h"
 #include "vocabulary/round_up.h"
 
 using namespace warplens;
@@ -42,13 +41,6 @@ TEST_CASE("rounding up to multiples") {
   CHECK(round_up(32u, 32) == 32);
   CHECK(round_up(33u, 32) == 64);
   CHECK(round_up(33u, 0) == 33);
-}
-
-TEST_CASE("digits are grouped by thousands") {
-  CHECK(grouped(0) == "0");
-  CHECK(grouped(999) == "999");
-  CHECK(grouped(1000) == "1,000");
-  CHECK(grouped(1234567) == "1,234,567");
 }
 
 TEST_CASE("a line's sectors are counted by their mask") {

@@ -1,23 +1,11 @@
 // The result as the page reads it: `warplens-result/1`, embedded by `warplens report --format html`.
 // An unobserved figure is absent.
+import type { SiteFacts, TotalFacts, TrialFacts } from "./facts";
 import type { Sharing } from "./sharing";
 import type { Significance } from "./significance";
+import type { Statistic } from "./statistic";
 
-export interface HistogramData {
-  edges: number[];
-  counts: number[];
-}
-
-/** A figure over trials. `spread95` is mean ± 2 std; `ci95` is the interval of the mean. */
-export interface Statistic {
-  mean: number;
-  std: number;
-  ci95: [number, number];
-  spread95: [number, number];
-  /** The part of `std` that stems from what is not known of the machine; the rest stems from the unknown order. */
-  std_of_machine?: number;
-  histogram: HistogramData;
-}
+export type { HistogramData, Statistic } from "./statistic";
 
 /** The resources that can bound a kernel's time. */
 export const resources = ["issue", "memory_pipeline", "shared_banks", "constant_pipe", "l2_port", "l2_slices", "atomics", "fabric", "dram", "fp32_pipe", "fp64_pipe", "fp16_pipe", "integer_pipe", "special_function_pipe", "tensor_pipe"] as const;
@@ -50,7 +38,7 @@ export interface LaneRequest {
   offsets: number[];
 }
 
-export interface Site {
+export interface Site extends SiteFacts {
   id: string;
   file: string;
   line: number;
@@ -64,20 +52,8 @@ export interface Site {
   macro?: string;
   template?: boolean;
   cache_operator?: string;
-  executions: number;
-  active_lanes?: number;
-  sectors_per_request?: number;
-  bytes_used?: number;
-  bytes_moved?: number;
-  bank_conflicts?: number;
-  constant_addresses?: number;
   request?: LaneRequest;
-  l1_hit_rate?: Statistic;
-  l2_hit_rate?: Statistic;
-  constant_hit_rate?: Statistic;
-  latency_ns?: Statistic;
   latency_parts?: Partial<Record<`${LatencyLevel}_ns`, number>>;
-  latency_share?: number;
   /** Present if the trials have a clock. */
   time?: { waited_cycles: Statistic; occupied: ByResource; share: Statistic };
   /** Present with the kernel's events; DRAM's are the kernel's alone. */
@@ -216,13 +192,8 @@ export interface Kernel {
   lines?: { file: string; line: number; instructions: number; states: ByState; awaited: number; work?: ByWork }[];
   /** Present if the trials have a clock and the code is known: events that cost energy, in the snapshot. */
   events?: { instructions: ByWork; memory: ByMemoryEvent };
-  totals: Partial<Record<Total, Statistic>> & {
-    dram_read_bytes?: number;
-    dram_write_bytes?: number;
-    dram_write_bytes_before?: number;
-    cold_miss_share?: number;
-  };
-  trial_values?: Partial<Record<Total | "cycles", (number | null)[]>>;
+  totals: TotalFacts;
+  trial_values?: TrialFacts;
   sites: Site[];
   code?: Code;
   objects?: DataObject[];

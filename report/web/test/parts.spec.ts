@@ -13,7 +13,7 @@ import { rowsOf } from "../source/rows";
 import { madeChange, madeComparison, madeData } from "./made_data.mjs";
 
 const site = (part: Partial<Site>): Site => ({
-  id: "1", file: "a.cu", line: 1, column: 1, expression: "a[i]", kind: "load", space: "global", element_bytes: 4, executions: 100, ...part,
+  id: "1", file: "a.cu", line: 1, column: 1, expression: "a[i]", kind: "load", space: "global", element_bytes: 4, executions: 100, active_lanes: 32, ...part,
 });
 
 test("numbers are short and keep their digits", () => {
