@@ -16,7 +16,8 @@ SnapshotBuilder::SnapshotBuilder(const std::vector<Site>& sites, const trace::La
     : sites_(sites), launch_(launch), windows_(std::move(windows)), rules_(rules), accesses_(accesses),
       site_index_(index_of(sites)), coalescer_(sites, launch_, rules, accesses),
       order_(sites, site_index_, accesses), summaries_(sites.size()), patterns_(sites.size()),
-      typical_(sites.size()), measured_(sites.size()), left_out_(sites.size()) {
+      typical_(sites.size()), measured_(sites.size()), left_out_(sites.size()),
+      left_out_executions_(sites.size()) {
   if (windows_.empty())
     windows_ = {{launch.first_block, launch.blocks, launch.grid.count()}};
   for (std::uint32_t i = 0; i < sites.size(); ++i)
@@ -126,6 +127,8 @@ void SnapshotBuilder::leave_out(std::uint64_t block, std::uint32_t warp, std::ui
       continue; // it stands for others already: the trace is damaged
     ++measured_[site];
     left_out_[site] += of_measured;
+    if (accesses[i].is_store_of_update == 0) // an update counts once
+      left_out_executions_[site] += of_measured;
     accesses[i].site = site + std::uint32_t(summaries_.size());
   }
 }
@@ -185,9 +188,9 @@ void SnapshotBuilder::end_check(std::uint64_t block, std::uint32_t warp, std::ui
 /// Adds the accesses that are left out to the sites' counts: a site's are like those that are there.
 void SnapshotBuilder::scale_summaries() {
   for (SiteSummary& site : summaries_) {
-    if (left_out_[site.site] == 0 || site.executions == 0)
+    if (left_out_executions_[site.site] == 0 || site.executions == 0)
       continue;
-    const double factor = 1 + left_out_[site.site] / double(site.executions);
+    const double factor = 1 + left_out_executions_[site.site] / double(site.executions);
     for (std::uint64_t* const count : {&site.executions, &site.active_lanes, &site.cached, &site.shared,
                                        &site.constant, &site.barriers, &site.constant_requests, &site.sectors,
                                        &site.bytes_used, &site.bank_wavefronts, &site.min_bank_wavefronts})

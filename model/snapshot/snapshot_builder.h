@@ -80,6 +80,8 @@ private:
   std::vector<TypicalRequestFinder> typical_; ///< likewise
   /// The stores at sites that load as well, by site, with Accesses::executed: an update counts once.
   std::map<std::uint32_t, SiteSummary> stores_of_updates_;
+  std::vector<double>
+      left_out_executions_; ///< accesses, by index into the trace's sites, without the stores of updates
   std::vector<double> measured_, left_out_;  ///< accesses, by index into the trace's sites
   std::vector<std::uint32_t> measured_site_; ///< likewise: their index into Snapshot::sites
   std::unordered_map<std::uint64_t, std::uint32_t> stream_index_;
