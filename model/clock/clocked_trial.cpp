@@ -1,8 +1,11 @@
 #include "model/clock/clocked_trial.h"
 
 #include "model/clock/clocked_machine.h"
+#include "model/clock/left_out_time.h"
+#include "model/clock/sampled_counts.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 namespace warplens::model {
@@ -24,7 +27,8 @@ BlockDispatch dispatch_order(const Snapshot& snapshot, std::size_t resident, Ran
       dispatch.waiting.push_back({block, 0, 1});
       continue;
     }
-    const double cut = snapshot.whole_grid ? 0 : random.fraction();
+    // Blocks that leave out iterations are at the same ones together, as at a launch's begin.
+    const double cut = snapshot.whole_grid || snapshot.leaves_out ? 0 : random.fraction();
     if (cut > 0 && is_in_loop(longest_warp(snapshot, snapshot.blocks[block]), cut)) {
       dispatch.first.push_back({block, cut, 1});
       last.push_back({block, 0, cut});
@@ -55,6 +59,10 @@ public:
         dispatch_(dispatch_order(snapshot, resident_, random)) {
     const auto busy = std::uint32_t(std::min<std::size_t>(gpu.sms, dispatch_.first.size()));
     machine_.add_sms(busy, occupancy.l1_bytes, random);
+    if (snapshot.leaves_out) {
+      machine_.note_left_out(left_out_.emplace(snapshot));
+      begins_later_.resize(snapshot.blocks.size());
+    }
     for (std::uint32_t number = 0; number < dispatch_.first.size(); ++number)
       machine_.admit(number % busy, dispatch_.first[number], 0);
   }
@@ -75,6 +83,8 @@ private:
     machine_.take_ended(ended_);
     for (std::size_t i = before; i < ended_.size() && !dispatch_.waiting.empty(); ++i) {
       machine_.admit(ended_[i].sm, dispatch_.waiting.back(), machine_.begin_behind(ended_[i].at));
+      if (left_out_)
+        begins_later_[dispatch_.waiting.back().block] = ends_later(ended_[i].block);
       dispatch_.waiting.pop_back();
     }
   }
@@ -101,6 +111,10 @@ private:
       return std::max(double(time.cycles) * (1 + (waves - 1) * without_before),
                       *std::ranges::max_element(busy));
     }
+    if (left_out_) // they began together, so that their rate of ends is not that of the launch
+      return double(time.cycles) *
+             (1 +
+              (blocks_in_whole_rows(blocks_of_snapshot + further) / blocks_of_snapshot - 1) * without_before);
     double resident = 0, all = 0;
     for (const BlockPart& part : dispatch_.first)
       resident += part.to - part.from;
@@ -121,6 +135,13 @@ private:
                                 ? cycles_of_block_by_windows(before, until).value_or(of_any)
                                 : double(to - from) / (until - before);
     return double(time.cycles) + further * of_block * without_before;
+  }
+
+  /// Returns the number of blocks with the last wave's rounded up, so that each SM has as many as the one
+  /// with most: blocks that begin together and do the same end together.
+  double blocks_in_whole_rows(double blocks) const {
+    const double last = std::fmod(blocks, double(resident_));
+    return blocks - last + std::ceil(last / gpu_sms_) * gpu_sms_;
   }
 
   /// Returns the cycles from the end of a block to that of the next, as the mean over the windows by their
@@ -163,8 +184,26 @@ private:
     return window == ends.size() ? std::optional(sum / double(snapshot_.blocks.size())) : std::nullopt;
   }
 
+  /// Returns by how many cycles a block would have ended later, with the iterations that are left out.
+  double ends_later(std::uint32_t block) const { return begins_later_[block] + left_out_->of_block(block); }
+
+  /// Adds the iterations that are left out to what was counted, and to the blocks' ends.
+  void put_left_out(TrialCounts& counts) {
+    double last = 0, last_replayed = 0;
+    for (const Sm::EndedBlock& one : ended_) {
+      last_replayed = std::max(last_replayed, double(one.at));
+      last = std::max(last, double(one.at) + ends_later(one.block));
+    }
+    const double replayed = double(counts.time.cycles), all = replayed + last - last_replayed;
+    counts.time.cycles = Cycle(all);
+    counts.time.left_out_error = left_out_->error() * (all - replayed) / all;
+    add_left_out(counts, snapshot_, all / replayed);
+  }
+
   TrialCounts counts() {
     TrialCounts counts = machine_.counts(gpu_sms_);
+    if (left_out_ && !ended_.empty())
+      put_left_out(counts);
     if (!ended_.empty())
       counts.time.launch_cycles = launch_cycles(counts.time);
     return counts;
@@ -175,6 +214,8 @@ private:
   ClockedMachine machine_; ///< with those SMs that have work
   std::size_t resident_;   ///< blocks, with which all SMs are full
   BlockDispatch dispatch_;
+  std::optional<LeftOutTime> left_out_;
+  std::vector<double> begins_later_;  ///< cycles, by block, where iterations are left out
   std::vector<Sm::EndedBlock> ended_; ///< those of an epoch in the order of their ends
 };
 
