@@ -21,16 +21,16 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "test/end_to_end/kernels/long_loops.cu"
 THREADS_OF_SM = 2048  # at most: a V100's, an A100's, an H100's
-# name: size
+# name: arguments
 CASES = {
-    "tiles": 1024,
-    "rows": 512,
-    "planes": 1024,
-    "running_sums": 128,
-    "queries": 4096,
-    "sparse": 4096,
-    "collatz": 16384,
-    "two_phases": 512,
+    "tiles": "256 4096",
+    "rows": "512",
+    "planes": "1024",
+    "running_sums": "80 512",
+    "queries": "16384",
+    "sparse": "4096",
+    "collatz": "16384",
+    "two_phases": "160 1024",
 }
 
 
@@ -45,12 +45,12 @@ def measured(command, environment=None):
     return time.monotonic() - begin, used.ru_maxrss / 1024
 
 
-def model(warplens, name, size, gpu, trials, limit, folder):
+def model(warplens, name, arguments, gpu, trials, limit, folder):
     """Returns the kernel, and the seconds and MB of its model."""
     trace, result = pathlib.Path(folder) / f"{name}-{limit}.wlt", pathlib.Path(folder) / "result.json"
     environment = {"WARPLENS_SNAPSHOT_ACCESSES": str(limit)} if limit else {}
     run, _ = measured([warplens, "profile", SOURCE, "--backend", "cpu", "--quiet", "--nvcc", "-O3", "--gpu", gpu, "--budget", "0.001", "--trace", trace,
-                       "--format", "json", "-o", result, "--run", name, str(size)], environment)
+                       "--format", "json", "-o", result, "--run", name, *arguments.split()], environment)
     seconds, megabytes = measured([warplens, "model", trace, "--quiet", "--gpu", gpu, "--trials", str(trials), "--confidence", "0", "--format", "json",
                                    "-o", result])
     (kernel,) = json.loads(result.read_text())["kernels"]
@@ -77,13 +77,13 @@ def main():
     parser.add_argument("--trials", type=int, default=2)
     options = parser.parse_args()
     errors, points, inside = [], [], []
-    for name, size in CASES.items():
+    for name, arguments in CASES.items():
         if options.only and name not in options.only.split(","):
             continue
         with tempfile.TemporaryDirectory() as folder:
-            whole = model(options.warplens, name, size, options.gpu, options.trials, 0, folder)
+            whole = model(options.warplens, name, arguments, options.gpu, options.trials, 0, folder)
             limit = limit_for(whole[0])
-            sampled = model(options.warplens, name, size, options.gpu, options.trials, limit, folder)
+            sampled = model(options.warplens, name, arguments, options.gpu, options.trials, limit, folder)
         for label, (kernel, run, seconds, megabytes, trace) in (("whole", whole), ("sampled", sampled)):
             time_of = kernel.get("time")
             microseconds = f"{time_of['microseconds']['mean']:10.1f} us" if time_of else f"not known, because {kernel['time_unknown']}"

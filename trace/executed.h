@@ -40,6 +40,8 @@ inline constexpr std::uint64_t is_left_out = std::uint64_t{1} << 36;
 /// It is no access: the first lanes' addresses are a number of iterations behind those left out, and behind
 /// how many of the warp's accesses these had ended.
 inline constexpr std::uint64_t ends_check = std::uint64_t{1} << 37;
+/// The most iterations that one record leaves out: a reader follows their addresses.
+inline constexpr std::uint64_t max_left_out = std::uint64_t{1} << 24;
 /// A record with one of these bits is no access of its own.
 inline constexpr std::uint64_t not_an_access = stores_copy | leaves_out | is_left_out | ends_check;
 

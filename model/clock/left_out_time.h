@@ -1,10 +1,11 @@
-// The time of iterations that warps leave out: those measured in their place say how long they would take.
+// The time of iterations that warps leave out: those replayed on both sides of them say how long they take.
 #pragma once
 
 #include "model/memory/memory.h"
 #include "model/sm/cycle.h"
 #include "model/snapshot/snapshot.h"
 
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -20,19 +21,24 @@ public:
   /// Notes that a warp issues an access with which another part of its stream begins.
   void begin(const Access& access, Cycle now, Memory& memory);
 
-  /// Returns by how many cycles a block, an index into Snapshot::blocks, would have ended later.
-  double of_block(std::uint32_t block) const;
+  /// Returns by how many cycles each block of Snapshot::blocks would have ended later. `beside`: how many
+  /// blocks the SM of each began with. After the trial.
+  std::vector<double> of_blocks(std::span<const std::uint32_t> beside) const;
 
-  /// Returns the share by which iterations behind gaps took longer than those measured before; the mean over
-  /// the iterations left out.
-  double error() const { return measured_ == 0 ? 0 : checked_ / measured_ - 1; }
+  /// Returns the share by which the time of what is left out may be off: iterations behind gaps took longer
+  /// or shorter than those measured before, in the mean and from block to block.
+  double error() const;
 
 private:
+  /// How long a warp took around a gap.
+  struct PassedGap {
+    double left_out = 0; ///< iterations, for each measured one
+    double measured = 0; ///< cycles
+    double checked = 0;  ///< cycles that as many iterations behind it take; 0: there are none
+  };
   struct OfWarp {
-    const Gap* gap = nullptr; ///< the one that it is before or behind
-    Cycle since = 0;          ///< when the measured iterations began, or those behind the gap
-    Cycle measured = 0;       ///< for how long the measured ones took
-    double left_out = 0;      ///< cycles
+    Cycle since = 0; ///< when the measured iterations began, or those behind the gap
+    std::vector<PassedGap> gaps;
   };
   struct Place {
     std::uint32_t warp = 0, gap = 0;
@@ -40,8 +46,7 @@ private:
 
   const Snapshot& snapshot_;
   std::unordered_map<const Access*, Place> places_;
-  std::vector<OfWarp> warps_;         ///< in the order of Snapshot::warps
-  double measured_ = 0, checked_ = 0; ///< cycles of what is left out, by the iterations before and behind it
+  std::vector<OfWarp> warps_; ///< in the order of Snapshot::warps
 };
 
 } // namespace warplens::model

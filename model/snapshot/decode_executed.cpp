@@ -9,8 +9,9 @@
 #include "sass/instruction_traits.h"
 
 #include <algorithm>
-#include <optional>
+#include <map>
 #include <string>
+#include <utility>
 
 namespace warplens::model {
 namespace {
@@ -131,7 +132,7 @@ Expected<ExecutedSnapshot> decode_executed(const trace::AccessSource& trace, con
   for (const auto& [place, path] : paths.path_of())
     builder.keep(place.first, place.second);
   Expected<void> first_failure;
-  std::optional<trace::WarpAccess> first_left_out;
+  std::map<std::pair<std::uint64_t, std::uint32_t>, trace::WarpAccess> first_left_out; // by warp
   TRY(trace.for_each_executed(
       launch.id, machine_code.capability,
       [](std::uint64_t, std::uint32_t, std::span<const trace::ExecutedRun>) {},
@@ -139,15 +140,17 @@ Expected<ExecutedSnapshot> decode_executed(const trace::AccessSource& trace, con
         if (!first_failure || !blocks.contains(block))
           return;
         if ((access.site & trace::leaves_out) != 0)
-          return builder.leave_out(block, warp, access.addresses[0], access.addresses[1],
-                                   access.addresses[2]);
+          return void(first_failure = builder.leave_out(block, warp, access));
         if ((access.site & trace::ends_check) != 0)
-          return builder.end_check(block, warp, access.addresses[0], access.addresses[1]);
+          return void(first_failure = builder.end_check(block, warp, access));
         if ((access.site & trace::is_left_out) != 0) {
-          if (!first_left_out)
-            return void(first_left_out = access);
-          first_failure = builder.describe(block, warp, *first_left_out, access);
-          return first_left_out.reset();
+          // Records of other warps may come between those of an access, in another chunk.
+          const auto [first, is_first] = first_left_out.try_emplace({block, warp}, access);
+          if (is_first)
+            return;
+          first_failure = builder.describe(block, warp, first->second, access);
+          first_left_out.erase(first);
+          return;
         }
         const std::uint32_t index = index_of(access);
         if (index == sass::none || access.active == 0)

@@ -108,14 +108,17 @@ Expected<void> SnapshotBuilder::add_executed(std::uint64_t block, std::uint32_t 
   return {};
 }
 
-void SnapshotBuilder::leave_out(std::uint64_t block, std::uint32_t warp, std::uint64_t iterations,
-                                std::uint64_t measured, std::uint64_t from) {
+Expected<void> SnapshotBuilder::leave_out(std::uint64_t block, std::uint32_t warp,
+                                          const trace::WarpAccess& record) {
   if (is_outside(block))
-    return;
+    return {};
+  TRY(check_executed(launch_, block, warp, record));
+  const std::uint64_t iterations = record.addresses[0], measured = record.addresses[1],
+                      from = record.addresses[2];
   Stream& stream = stream_of(block, warp);
   std::vector<Access>& accesses = stream.warp.accesses;
-  if (measured == 0 || iterations == 0 || from >= accesses.size())
-    return;
+  if (measured == 0 || iterations == 0 || iterations > trace::max_left_out || from >= accesses.size())
+    return refuse_access(launch_, block, warp, "leaves out iterations for which no others stand");
   stream.left_out = iterations;
   stream.measured = measured;
   const double of_measured = double(iterations) / double(measured);
@@ -131,6 +134,7 @@ void SnapshotBuilder::leave_out(std::uint64_t block, std::uint32_t warp, std::ui
       left_out_executions_[site] += of_measured;
     accesses[i].site = site + std::uint32_t(summaries_.size());
   }
+  return {};
 }
 
 Expected<void> SnapshotBuilder::describe(std::uint64_t block, std::uint32_t warp,
@@ -174,15 +178,18 @@ Expected<void> SnapshotBuilder::describe(std::uint64_t block, std::uint32_t warp
   return {};
 }
 
-void SnapshotBuilder::end_check(std::uint64_t block, std::uint32_t warp, std::uint64_t iterations,
-                                std::uint64_t to) {
+Expected<void> SnapshotBuilder::end_check(std::uint64_t block, std::uint32_t warp,
+                                          const trace::WarpAccess& record) {
   if (is_outside(block))
-    return;
+    return {};
+  TRY(check_executed(launch_, block, warp, record));
+  const std::uint64_t iterations = record.addresses[0], to = record.addresses[1];
   Stream& stream = stream_of(block, warp);
-  if (stream.warp.gaps.empty() || to <= stream.warp.gaps.back().before)
-    return;
+  if (stream.warp.gaps.empty() || to <= stream.warp.gaps.back().before || to > stream.warp.accesses.size())
+    return refuse_access(launch_, block, warp, "ends iterations that did not begin");
   stream.warp.gaps.back().check_end = std::uint32_t(to);
   stream.warp.gaps.back().checked = double(iterations) / double(stream.measured);
+  return {};
 }
 
 /// Adds the accesses that are left out to the sites' counts: a site's are like those that are there.

@@ -30,15 +30,13 @@ public:
   /// Its own site says whether it is the store of a copy (trace/executed.h).
   Expected<void> add_executed(std::uint64_t block, std::uint32_t warp, std::uint32_t site,
                               const trace::WarpAccess& access);
-  /// Says that iterations of a loop are left out before the warp's next access, for which the `measured` ones
-  /// stand that began behind `from` accesses.
-  void leave_out(std::uint64_t block, std::uint32_t warp, std::uint64_t iterations, std::uint64_t measured,
-                 std::uint64_t from);
+  /// Says that iterations of a loop are left out before the warp's next access (trace::leaves_out).
+  Expected<void> leave_out(std::uint64_t block, std::uint32_t warp, const trace::WarpAccess& record);
   /// Adds an access of these iterations, by its lanes in the first and in the last of them.
   Expected<void> describe(std::uint64_t block, std::uint32_t warp, const trace::WarpAccess& first,
                           const trace::WarpAccess& last);
-  /// Says that `iterations` behind the gap end where the warp has made `to` accesses.
-  void end_check(std::uint64_t block, std::uint32_t warp, std::uint64_t iterations, std::uint64_t to);
+  /// Says where iterations behind those left out end (trace::ends_check).
+  Expected<void> end_check(std::uint64_t block, std::uint32_t warp, const trace::WarpAccess& record);
   /// Gives the snapshot a warp even if it makes no access.
   void keep(std::uint64_t block, std::uint32_t warp) { stream_of(block, warp); }
   /// `all_seen`: every block of the launch was traced, those without accesses as well.
@@ -80,9 +78,8 @@ private:
   std::vector<TypicalRequestFinder> typical_; ///< likewise
   /// The stores at sites that load as well, by site, with Accesses::executed: an update counts once.
   std::map<std::uint32_t, SiteSummary> stores_of_updates_;
-  std::vector<double>
-      left_out_executions_; ///< accesses, by index into the trace's sites, without the stores of updates
   std::vector<double> measured_, left_out_;  ///< accesses, by index into the trace's sites
+  std::vector<double> left_out_executions_;  ///< likewise, without the stores of updates
   std::vector<std::uint32_t> measured_site_; ///< likewise: their index into Snapshot::sites
   std::unordered_map<std::uint64_t, std::uint32_t> stream_index_;
   std::vector<Stream> streams_;

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -32,9 +33,14 @@ public:
   /// Records what is held back: the block has ended.
   void end_block(std::uint64_t block);
 
-  /// Returns the number of iterations that are measured, of a loop with that many accesses in each: a power
-  /// of two. As many are recorded before them, and at least half as many behind those left out.
-  static std::uint64_t measured_iterations(std::uint64_t accesses);
+  /// Returns whether the block's warps left out the same number of barriers. Otherwise those that are
+  /// recorded do not fit together. After end_block().
+  bool meet_at_barriers() const { return meet_at_barriers_; }
+
+  /// Returns the number of iterations that are measured, of a loop with that many accesses in each, of which
+  /// each begins at the same place in a line every `period` iterations: a power of two. As many are recorded
+  /// before them, and at least half as many behind those left out.
+  static std::uint64_t measured_iterations(std::uint64_t accesses, std::uint64_t period);
 
 private:
   /// A run, an access or a barrier.
@@ -57,6 +63,8 @@ private:
     std::uint64_t stable = 0;         ///< the last of these that were like the one before each
     std::uint64_t hash = 0, last = 0; ///< of the iteration so far, and of the one before
     std::uint64_t accesses = 0;       ///< of the iteration so far
+    std::uint64_t period = 1;         ///< of the lines that the iteration so far begins in
+    bool has_barriers = false;
     bool is_unique = false;           ///< the iteration so far is like no other
     std::vector<Place> places;        ///< of its last accesses to global and local memory, in order
     std::size_t next_place = 0;       ///< that the next access has
@@ -68,6 +76,7 @@ private:
     std::deque<std::vector<Event>> iterations;
     std::vector<Event> now;          ///< of the iteration that has begun
     std::uint64_t left_out = 0;      ///< iterations
+    std::uint64_t measured = 0;      ///< likewise, in place of those
     std::uint64_t measured_from = 0; ///< ExecutionRecorder::accesses_of() as the measured ones began
     std::vector<Event> first, last;  ///< of those left out
   };
@@ -76,11 +85,12 @@ private:
     std::uint32_t last_end = 0;  ///< behind the last run
     std::vector<Event> accesses; ///< since that
     std::unique_ptr<Held> held;  ///< of the last loop; or null
+    std::uint64_t barriers_left_out = 0;
   };
 
   static bool is_of_shared_memory(const Event& event);
   static void note(Loop& loop, const Event& event);
-  static bool end_iteration(Loop& loop, std::uint64_t recorded);
+  bool end_iteration(Loop& loop, std::uint64_t recorded);
   bool enter(machine::WarpId warp, OfWarp& of, std::uint32_t first, machine::Mask active);
   bool hold_iteration(machine::WarpId warp, OfWarp& of);
   void record(machine::WarpId warp, OfWarp& of, const Event& event, std::size_t loops);
@@ -88,6 +98,8 @@ private:
 
   ExecutionRecorder& recorder_;
   std::vector<OfWarp> warps_;
+  std::map<std::uint32_t, std::uint64_t> measured_at_barriers_; ///< iterations, by the heads of loops
+  bool meet_at_barriers_ = true;
 };
 
 } // namespace warplens::cpu

@@ -15,6 +15,7 @@
 #include "vocabulary/round_up.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <deque>
 #include <fmt/format.h>
@@ -115,13 +116,18 @@ public:
     std::uint64_t records = 0;
     for (const auto& [block, sink] : sinks_) {
       sink.filter->end_block(block);
-      if (sink.sampler)
+      if (sink.sampler) {
         sink.sampler->end_block(block);
+        fit_together_ &= sink.sampler->meet_at_barriers();
+      }
       sink.recorder->end_block(block);
       records += sink.recorder->records();
     }
     return records;
   }
+
+  /// Returns whether each block's records fit together. After end().
+  bool fit_together() const { return fit_together_; }
 
 private:
   struct OfBlock {
@@ -142,6 +148,7 @@ private:
   std::unordered_map<std::uint64_t, OfBlock> sinks_;
   std::uint64_t last_block_ = 0;
   PollFilter* last_ = nullptr;
+  bool fit_together_ = true;
 };
 
 /// Counts what a block would have in the trace, before another sink.
@@ -180,7 +187,7 @@ machine::Builtins builtins_of(DeviceHeap& heap) {
           .assert_fail = [](auto, auto, auto, auto) {}};
 }
 
-/// Returns the records of a block; none where it cannot be executed.
+/// Returns the records of a block; none where it cannot be executed, or cannot leave out iterations.
 RecordsOfBlock count_records(const Code& code, std::uint64_t block, std::uint32_t warps_per_block,
                              const std::vector<machine::Range>& ranges) {
   machine::Memory memory(ranges, true);
@@ -195,7 +202,9 @@ RecordsOfBlock count_records(const Code& code, std::uint64_t block, std::uint32_
   const machine::Outcome outcome =
       machine::execute(*code.program, *code.kernel, launch, std::span(&block, 1), memory, &counter);
   sampler.end_block(block);
-  return outcome.is_finished() ? RecordsOfBlock{counter.records(), recorder.records()} : RecordsOfBlock{};
+  return outcome.is_finished() && sampler.meet_at_barriers()
+             ? RecordsOfBlock{counter.records(), recorder.records()}
+             : RecordsOfBlock{};
 }
 
 } // namespace
@@ -203,7 +212,8 @@ RecordsOfBlock count_records(const Code& code, std::uint64_t block, std::uint32_
 struct MachineExecution::State {
   std::uint32_t launch = 0;
   std::uint32_t warps_per_block = 0;
-  bool leaves_out = false; ///< iterations of long loops
+  bool leaves_out = false;                ///< iterations of long loops
+  std::atomic<bool> fits_together = true; ///< what blocks are left with
   std::vector<machine::Range> ranges;
   std::deque<Code> codes;
   std::mutex mutex; ///< guards `idle`
@@ -296,6 +306,8 @@ private:
     const machine::Outcome outcome =
         machine::execute(*code.program, *code.kernel, launch, blocks, executor->memory, &sinks);
     records_ += sinks.end();
+    if (!sinks.fit_together())
+      state_.fits_together = false;
     const std::scoped_lock lock(code.mutex);
     trace::Execution& execution = code.execution;
     execution.warp_instructions += outcome.warp_instructions;
@@ -380,7 +392,7 @@ bool MachineExecution::leaves_out() const {
 }
 
 bool MachineExecution::has_failed() const {
-  return std::ranges::any_of(state_->codes, [](Code& code) {
+  return !state_->fits_together || std::ranges::any_of(state_->codes, [](Code& code) {
     const std::scoped_lock lock(code.mutex);
     return !code.execution.is_complete();
   });

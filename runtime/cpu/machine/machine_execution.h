@@ -34,7 +34,8 @@ public:
   static std::uint64_t records_of(const BlockHandle& block);
   /// Returns whether iterations of long loops are left out, as blocks have more records than are wanted.
   bool leaves_out() const;
-  /// Returns whether some code could not be executed to the end.
+  /// Returns whether some code could not be executed to the end, or some block's warps left out other
+  /// barriers than its others.
   bool has_failed() const;
 
   /// Writes the rest of what was executed, and how, into the trace. After the last block.

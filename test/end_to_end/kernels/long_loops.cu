@@ -1,6 +1,6 @@
 // Kernels whose loops are long: in some of them iterations repeat, in others no two are alike.
 //
-// Usage: long_loops WHAT [SIZE]    see main()
+// Usage: long_loops WHAT [SIZE [LENGTH]]    see main()
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -9,13 +9,13 @@
 
 constexpr int TILE = 16;
 
-// The product of two matrices, from tiles in shared memory.
-__global__ void tiles(const float* a, const float* b, float* c, int size) {
+// The product of two matrices of `depth` columns and rows, from tiles in shared memory.
+__global__ void tiles(const float* a, const float* b, float* c, int size, int depth) {
   __shared__ float of_a[TILE][TILE], of_b[TILE][TILE];
   const int x = blockIdx.x * TILE + threadIdx.x, y = blockIdx.y * TILE + threadIdx.y;
   float sum = 0;
-  for (int first = 0; first < size; first += TILE) {
-    of_a[threadIdx.y][threadIdx.x] = a[y * size + first + threadIdx.x];
+  for (int first = 0; first < depth; first += TILE) {
+    of_a[threadIdx.y][threadIdx.x] = a[y * depth + first + threadIdx.x];
     of_b[threadIdx.y][threadIdx.x] = b[(first + threadIdx.y) * size + x];
     __syncthreads();
 #pragma unroll
@@ -121,16 +121,16 @@ __global__ void collatz(const unsigned* numbers, unsigned* steps, unsigned* tabl
   steps[i] = count;
 }
 
-// Passes over one small array, which is in the caches behind the first one; then over a large one.
-__global__ void two_phases(const float* small, const float* large, float* out, int passes) {
+// First a phase that reads what all blocks read, then one that reads what no other block does.
+__global__ void two_phases(const float* of_all, const float* of_block, float* out, int length) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x, all = gridDim.x * blockDim.x;
   float sum = 0;
 #pragma unroll 1
-  for (int pass = 0; pass < passes; ++pass)
-    sum += small[threadIdx.x + pass % 2 * 0] * sum + 1;
+  for (int at = 0; at < length; ++at)
+    sum += of_all[at * 256 + threadIdx.x];
 #pragma unroll 1
-  for (int pass = 0; pass < passes; ++pass)
-    sum += large[size_t(pass) * all + i];
+  for (int at = 0; at < length; ++at)
+    sum += of_block[size_t(at) * all + i];
   out[i] = sum;
 }
 
@@ -150,15 +150,16 @@ template <class T> T* copy_of(const std::vector<T>& values) {
 int main(int count, char** values) {
   const char* what = count > 1 ? values[1] : "tiles";
   const int size = count > 2 ? atoi(values[2]) : 256;
-  const size_t square = size_t(size) * size;
+  const int length = count > 3 ? atoi(values[3]) : size;
+  const size_t square = size_t(size) * size, oblong = size_t(size) * length;
   if (!strcmp(what, "tiles"))
-    tiles<<<dim3(size / TILE, size / TILE), dim3(TILE, TILE)>>>(array<float>(square), array<float>(square), array<float>(square), size);
+    tiles<<<dim3(size / TILE, size / TILE), dim3(TILE, TILE)>>>(array<float>(oblong), array<float>(oblong), array<float>(square), size, length);
   if (!strcmp(what, "rows"))
     rows<<<dim3(size / TILE, size / TILE), dim3(TILE, TILE)>>>(array<float>(square), array<float>(square), array<float>(square), size);
   if (!strcmp(what, "planes"))
     planes<<<dim3(size / 32, 1), dim3(32, 8)>>>(array<float>(square * 8), array<float>(square * 8), size);
   if (!strcmp(what, "running_sums"))
-    running_sums<<<160, 256>>>(array<float>(size_t(size) * 160 * 256), array<float>(size_t(size) * 160 * 256), size);
+    running_sums<<<size, 256>>>(array<float>(oblong * 256), array<float>(oblong * 256), length);
   if (!strcmp(what, "queries"))
     queries<<<size / 128, 128>>>(array<float4>(size), array<float4>(size), array<float4>(size), array<float4>(size), size);
   if (!strcmp(what, "sparse")) {
@@ -178,7 +179,7 @@ int main(int count, char** values) {
     collatz<<<size / 128, 128>>>(copy_of(numbers), array<unsigned>(size), array<unsigned>(4096));
   }
   if (!strcmp(what, "two_phases"))
-    two_phases<<<160, 256>>>(array<float>(256), array<float>(size_t(size) * 160 * 256), array<float>(160 * 256), size);
+    two_phases<<<size, 256>>>(array<float>(length * 256), array<float>(oblong * 256), array<float>(size * 256), length);
   const cudaError_t error = cudaDeviceSynchronize();
   printf("%s: %s\n", what, cudaGetErrorString(error));
   return error != cudaSuccess;
