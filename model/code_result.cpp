@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 namespace warplens::model {
 namespace {
@@ -20,7 +21,8 @@ struct InstructionAccesses {
 /// Adds up the accesses by the instructions that make them.
 class AccessWalk {
 public:
-  explicit AccessWalk(const Code& code) : code_(code), of_(code.kernel.instructions.size()) {}
+  explicit AccessWalk(const Snapshot& snapshot)
+      : snapshot_(snapshot), code_(*snapshot.code), of_(code_.kernel.instructions.size()) {}
 
   void add(const Warp& warp) {
     const Path& path = code_.paths[warp.path];
@@ -59,8 +61,10 @@ private:
       return;
     InstructionAccesses& of = of_[instruction];
     ++of.requests;
-    of.site = of.site == sass::none || of.site == access_->site ? std::uint32_t(access_->site)
-                                                                : InstructionAccesses::several;
+    const SiteSummary& summary = snapshot_.sites[access_->site];
+    const std::uint32_t site =
+        summary.measures == SiteSummary::not_measured ? std::uint32_t(access_->site) : summary.measures;
+    of.site = of.site == sass::none || of.site == site ? site : InstructionAccesses::several;
     add_part(instruction);
   }
   void add_part(std::uint32_t instruction) {
@@ -72,6 +76,7 @@ private:
   }
   void pass() { transaction_ += access_++->transactions; }
 
+  const Snapshot& snapshot_;
   const Code& code_;
   std::vector<InstructionAccesses> of_;
   const Access* access_ = nullptr;
@@ -119,7 +124,7 @@ void limit(CodeResult& code) {
 CodeResult code_result(std::span<const TrialCounts> trials, const Snapshot& snapshot,
                        const std::vector<Site>& sites) {
   const Code& code = *snapshot.code;
-  AccessWalk accesses(code);
+  AccessWalk accesses(snapshot);
   for (const Warp& warp : snapshot.warps)
     accesses.add(warp);
   const std::vector<TimeSums> sums = time_sums(trials);
@@ -148,9 +153,13 @@ CodeResult code_result(std::span<const TrialCounts> trials, const Snapshot& snap
     instruction.executions = trials.front().states[i].issued();
     if (instruction.executions != 0 && code.was_executed())
       instruction.active_lanes = code.active_lanes[i];
-    instruction.requests = accesses[i].requests;
-    instruction.sectors = accesses[i].sectors;
-    instruction.passes = accesses[i].passes;
+    const double times = snapshot.leaves_out ? snapshot.executions_of_replayed[i] : 1;
+    const auto all = [&](std::uint64_t replayed) {
+      return times == 1 ? replayed : std::uint64_t(std::llround(double(replayed) * times));
+    };
+    instruction.requests = all(accesses[i].requests);
+    instruction.sectors = all(accesses[i].sectors);
+    instruction.passes = all(accesses[i].passes);
     if (accesses[i].site < InstructionAccesses::several)
       instruction.site = sites[snapshot.sites[accesses[i].site].site].id;
     instruction.time = time_at(trials, sums, i);

@@ -88,6 +88,12 @@ Expected<void> DecodedLaunch::decode(const BlockWindows& windows, const Gpu& gpu
   return {};
 }
 
+bool DecodedLaunch::lacks_iterations() const {
+  const auto end = trace_.end_of(launch_.id);
+  const bool was_executed = snapshot_.code != nullptr && snapshot_.code->was_executed();
+  return end && end->leaves_out && !was_executed;
+}
+
 /// Returns the part of the L2 that is set aside: as the trace was changed, or else as the program asked for.
 SetAside DecodedLaunch::set_aside_on(const Gpu& gpu) const {
   if (const trace::Alteration* const altered = trace_.alteration(); altered != nullptr && altered->persisting)

@@ -28,6 +28,9 @@ public:
   const std::vector<Site>& sites() const { return sites_; }
   /// Returns why only the warps' accesses are known; empty where their instructions are.
   const std::string& code_unknown() const { return code_unknown_; }
+  /// Returns whether the trace leaves out iterations that the snapshot lacks: only what was executed tells
+  /// which.
+  bool lacks_iterations() const;
   /// Returns how the GPU's machine code was executed beside the program; null: it was not.
   const trace::Execution* execution() const { return execution_; }
   /// Returns the launch with the chosen number of blocks, in windows().

@@ -53,6 +53,17 @@ void widen_for_part(KernelResult& result) {
       widen(**hits, hit_error_of_part);
 }
 
+/// Adds what iterations miss that were left out and are like those measured in their place: by as much as
+/// others, which were not measured, did.
+void widen_for_left_out(KernelResult& result, std::span<const TrialCounts> trials) {
+  double error = 0;
+  for (const TrialCounts& trial : trials)
+    error += std::abs(trial.time.left_out_error) / double(trials.size());
+  if (result.time)
+    for (Statistic* const time : {&result.time->cycles, &result.time->microseconds})
+      widen(*time, error * time->mean);
+}
+
 /// Returns the rates and limits that reports hold a kernel against.
 Machine machine_of(const Gpu& gpu) {
   Machine machine;
@@ -165,6 +176,15 @@ void check_against_roofline(KernelResult& kernel) {
                                       kernel.time->microseconds.mean, headroom->roofline_us));
 }
 
+/// Returns the share of the snapshot's accesses that trials replay, where iterations of loops are left out.
+double share_of_replayed(const Snapshot& snapshot) {
+  double replayed = 0;
+  for (const Warp& warp : snapshot.warps)
+    replayed += double(std::ranges::count_if(
+        warp.accesses, [](const Access& access) { return access.kind != AccessKind::barrier; }));
+  return replayed / std::max(1.0, double(snapshot.warp_accesses));
+}
+
 /// Returns the kernel of the first answer where it is to stand, if there is one.
 const KernelResult* first_answer(const Options& options) {
   const bool is_known = options.first_answer != nullptr && options.number < options.first_answer->size();
@@ -200,7 +220,10 @@ Expected<KernelResult> evaluate_on(const Gpu& gpu, DecodedLaunch& decoded, const
     put_execution(*kernel->executed, decoded.execution());
   kernel->snapshot.complete = end && end->complete;
   TRY_LET(occupied, occupancy(gpu, part));
-  std::string why = why_time_is_unknown(decoded.snapshot(), kernel->snapshot.complete, part, *occupied, gpu);
+  std::string why =
+      decoded.lacks_iterations()
+          ? "the trace leaves out iterations, which only its machine code tells"
+          : why_time_is_unknown(decoded.snapshot(), kernel->snapshot.complete, part, *occupied, gpu);
   if (why.empty())
     why = why_times_are_unknown(gpu);
   if (why.empty() && !options.infers_ways)
@@ -211,6 +234,9 @@ Expected<KernelResult> evaluate_on(const Gpu& gpu, DecodedLaunch& decoded, const
   if (!kernel->snapshot.complete)
     kernel->snapshot.limit =
         fmt::format("cut short: {} of {} blocks asked for were seen", kernel->snapshot.blocks, part.blocks);
+  if (decoded.snapshot().leaves_out)
+    kernel->snapshot.limit += fmt::format("; {:.2g} % of the accesses are replayed, as loops repeat",
+                                          100 * share_of_replayed(decoded.snapshot()));
   if (decoded.windows().size() > 1) {
     kernel->snapshot.windows = decoded.windows();
     kernel->snapshot.limit += fmt::format(
@@ -290,6 +316,8 @@ Expected<KernelResult> evaluate_launch(const Snapshot& snapshot, const std::vect
       site.latency_share = double(site.executions) * site.latency_ns->mean / all_latency;
   if (scale != nullptr)
     widen_for_part(result);
+  if (snapshot.leaves_out)
+    widen_for_left_out(result, trials.counts);
   if (options.sharing && !options.without_clock)
     result.sharing = sharing_profile(snapshot, launch, gpu, *occupied, options, result);
   std::stable_sort(result.sites.begin(), result.sites.end(), [](const SiteResult& a, const SiteResult& b) {

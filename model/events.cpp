@@ -117,6 +117,12 @@ std::vector<Instructions> executions_of_blocks(const Snapshot& snapshot, std::ui
         threads > first ? std::min<std::uint64_t>(warp_lanes, threads - first) : warp_lanes;
     WarpWalk(*snapshot.code, warp, double(lanes), blocks).add();
   }
+  for (std::size_t i = 0; snapshot.leaves_out && i < blocks.size(); ++i)
+    if (const std::uint32_t begin = snapshot.code->kernel.blocks[i].begin;
+        begin < snapshot.executions_of_replayed.size()) {
+      blocks[i].warps *= snapshot.executions_of_replayed[begin];
+      blocks[i].lanes *= snapshot.executions_of_replayed[begin];
+    }
   return blocks;
 }
 

@@ -30,6 +30,20 @@ inline constexpr std::uint64_t continues_access = std::uint64_t{1} << 32;
 inline constexpr std::uint64_t stores_copy = std::uint64_t{1} << 33;
 /// It is an operand in constant memory, which the run of instructions read whose accesses come before.
 inline constexpr std::uint64_t is_operand = std::uint64_t{1} << 34;
+/// It is no access: iterations of a loop, which begins with the instruction, are left out here. The first
+/// lanes' addresses are how many, how many measured ones stand for them, and behind how many of the warp's
+/// accesses these began.
+inline constexpr std::uint64_t leaves_out = std::uint64_t{1} << 35;
+/// It is an access of the iterations that are left out: of the first of them, or, where the record before is
+/// that, of the last.
+inline constexpr std::uint64_t is_left_out = std::uint64_t{1} << 36;
+/// It is no access: the first lanes' addresses are a number of iterations behind those left out, and behind
+/// how many of the warp's accesses these had ended.
+inline constexpr std::uint64_t ends_check = std::uint64_t{1} << 37;
+/// The most iterations that one record leaves out: a reader follows their addresses.
+inline constexpr std::uint64_t max_left_out = std::uint64_t{1} << 24;
+/// A record with one of these bits is no access of its own.
+inline constexpr std::uint64_t not_an_access = stores_copy | leaves_out | is_left_out | ends_check;
 
 /// Encodes what one machine code of one launch executed.
 class ExecutedEncoder {

@@ -10,7 +10,7 @@ namespace warplens::trace {
 // The magic resembles PNG's: a byte above 127, both kinds of line ends and a DOS end-of-file reveal a file
 // that was treated as text.
 inline constexpr std::array<std::uint8_t, 8> file_magic{0x97, 'W', 'L', 'T', '\r', '\n', 0x1a, '\n'};
-inline constexpr std::uint32_t format_version = 14;
+inline constexpr std::uint32_t format_version = 15;
 inline constexpr std::size_t file_header_bytes = 16; ///< magic, version, four zero bytes
 
 inline constexpr std::uint32_t chunk_magic = 0x4b484357;   // "WCHK"

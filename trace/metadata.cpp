@@ -146,7 +146,9 @@ bool read(ByteReader& reader, LaunchEnd& end) {
     window.stands_for = reader.varint();
   }
   end.work = read_work(reader);
-  return complete <= 1;
+  const std::uint8_t leaves_out = reader.byte();
+  end.leaves_out = leaves_out == 1;
+  return complete <= 1 && leaves_out <= 1;
 }
 
 bool read(ByteReader& reader, KernelLaunches& launches) {
@@ -286,6 +288,7 @@ void encode(Bytes& payload, const LaunchEnd& end) {
     for (const std::uint64_t number : {window.first, window.blocks, window.stands_for})
       put_varint(payload, number);
   put_work(payload, end.work);
+  payload.push_back(end.leaves_out);
 }
 
 void encode(Bytes& payload, const KernelLaunches& launches) {

@@ -113,6 +113,9 @@ struct LaunchEnd {
   /// stand for all that these do not.
   std::vector<BlockWindow> windows = {};
   LaunchWork work = {};
+  /// Iterations of long loops may be left out of what was executed (executed.h). The source's accesses are
+  /// those of a part of the blocks then, and of these the first ones.
+  bool leaves_out = false;
 };
 
 /// How the machine code of a traced launch was executed beside the program, for GPUs of one capability: the

@@ -31,6 +31,11 @@ Cycle ClockedMachine::begin_behind(Cycle ended) const {
   return std::max(end_, ended + figures_.turnover);
 }
 
+void ClockedMachine::note_left_out(LeftOutTime& time) {
+  for (const auto& sm : sms_)
+    sm->note_left_out(time);
+}
+
 void ClockedMachine::tell_apart(const std::vector<std::uint16_t>& launch_of_site, std::size_t launches) {
   for (const auto& sm : sms_)
     sm->tell_apart(launch_of_site, launches);

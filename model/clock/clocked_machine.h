@@ -46,6 +46,8 @@ public:
   /// noticed at the end of an epoch.
   Cycle begin_behind(Cycle ended) const;
 
+  /// Notes when warps pass gaps in their streams; behind add_sms().
+  void note_left_out(LeftOutTime& time);
   /// Tells the stores of several launches apart.
   void tell_apart(const std::vector<std::uint16_t>& launch_of_site, std::size_t launches);
   /// Returns when the last store of a launch was there; empty: some are on their way.

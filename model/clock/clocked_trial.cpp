@@ -1,12 +1,21 @@
 #include "model/clock/clocked_trial.h"
 
 #include "model/clock/clocked_machine.h"
+#include "model/clock/left_out_time.h"
+#include "model/clock/sampled_counts.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 namespace warplens::model {
 namespace {
+
+constexpr std::uint32_t none = ~0u;
+
+/// What the time of iterations that are left out was off by, where those behind the gap took no longer than
+/// those before (bench/sampled_loops.py): warps go on falling out of step for longer than is replayed.
+constexpr double min_left_out_error = 0.1;
 
 /// The parts of blocks in the order of their dispatch.
 struct BlockDispatch {
@@ -24,7 +33,8 @@ BlockDispatch dispatch_order(const Snapshot& snapshot, std::size_t resident, Ran
       dispatch.waiting.push_back({block, 0, 1});
       continue;
     }
-    const double cut = snapshot.whole_grid ? 0 : random.fraction();
+    // Blocks that leave out iterations are at the same ones together, as at a launch's begin.
+    const double cut = snapshot.whole_grid || snapshot.leaves_out ? 0 : random.fraction();
     if (cut > 0 && is_in_loop(longest_warp(snapshot, snapshot.blocks[block]), cut)) {
       dispatch.first.push_back({block, cut, 1});
       last.push_back({block, 0, cut});
@@ -55,6 +65,10 @@ public:
         dispatch_(dispatch_order(snapshot, resident_, random)) {
     const auto busy = std::uint32_t(std::min<std::size_t>(gpu.sms, dispatch_.first.size()));
     machine_.add_sms(busy, occupancy.l1_bytes, random);
+    if (snapshot.leaves_out) {
+      machine_.note_left_out(left_out_.emplace(snapshot));
+      block_before_.assign(snapshot.blocks.size(), none);
+    }
     for (std::uint32_t number = 0; number < dispatch_.first.size(); ++number)
       machine_.admit(number % busy, dispatch_.first[number], 0);
   }
@@ -77,6 +91,8 @@ private:
       issued_.resize(ended_.size(), machine_.instructions());
     for (std::size_t i = before; i < ended_.size() && !dispatch_.waiting.empty(); ++i) {
       machine_.admit(ended_[i].sm, dispatch_.waiting.back(), machine_.begin_behind(ended_[i].at));
+      if (left_out_)
+        block_before_[dispatch_.waiting.back().block] = ended_[i].block;
       dispatch_.waiting.pop_back();
     }
   }
@@ -103,6 +119,10 @@ private:
       return std::max(double(time.cycles) * (1 + (waves - 1) * without_before),
                       *std::ranges::max_element(busy));
     }
+    if (left_out_) // they began together, so that their rate of ends is not that of the launch
+      return double(time.cycles) *
+             (1 +
+              (blocks_in_whole_rows(blocks_of_snapshot + further) / blocks_of_snapshot - 1) * without_before);
     double resident = 0, all = 0;
     for (const BlockPart& part : dispatch_.first)
       resident += part.to - part.from;
@@ -124,6 +144,13 @@ private:
                                 ? cycles_of_block_by_windows(done, from, to).value_or(of_any)
                                 : double(ended_[to].at - ended_[from].at) / (done[to] - done[from]);
     return double(time.cycles) + further * of_block * without_before;
+  }
+
+  /// Returns the number of blocks with the last wave's rounded up, so that each SM has as many as the one
+  /// with most: blocks that begin together and do the same end together.
+  double blocks_in_whole_rows(double blocks) const {
+    const double last = std::fmod(blocks, double(resident_));
+    return blocks - last + std::ceil(last / gpu_sms_) * gpu_sms_;
   }
 
   /// Returns for each end of a block how many of `all` blocks the machine has executed until then: by their
@@ -172,8 +199,39 @@ private:
     return window == ends.size() ? std::optional(sum / double(snapshot_.blocks.size())) : std::nullopt;
   }
 
+  /// Returns by how many cycles each block would have ended later, with the iterations that are left out,
+  /// also those of the blocks before it on its SM.
+  std::vector<double> end_later() const {
+    std::vector<std::uint32_t> of_sm(gpu_sms_), beside(snapshot_.blocks.size());
+    for (const Sm::EndedBlock& one : ended_)
+      of_sm[one.sm] += block_before_[one.block] == none;
+    for (const Sm::EndedBlock& one : ended_)
+      beside[one.block] = of_sm[one.sm];
+    std::vector<double> later = left_out_->of_blocks(beside);
+    for (const Sm::EndedBlock& one : ended_)
+      if (const std::uint32_t before = block_before_[one.block]; before != none)
+        later[one.block] += later[before]; // which ended before it
+    return later;
+  }
+
+  /// Adds the iterations that are left out to what was counted, and to the blocks' ends.
+  void put_left_out(TrialCounts& counts) {
+    const std::vector<double> later = end_later();
+    double last = 0, last_replayed = 0;
+    for (const Sm::EndedBlock& one : ended_) {
+      last_replayed = std::max(last_replayed, double(one.at));
+      last = std::max(last, double(one.at) + later[one.block]);
+    }
+    const double replayed = double(counts.time.cycles), all = replayed + last - last_replayed;
+    counts.time.cycles = Cycle(all);
+    counts.time.left_out_error = (min_left_out_error + left_out_->error()) * (all - replayed) / all;
+    add_left_out(counts, snapshot_, all / replayed);
+  }
+
   TrialCounts counts() {
     TrialCounts counts = machine_.counts(gpu_sms_);
+    if (left_out_ && !ended_.empty())
+      put_left_out(counts);
     if (!ended_.empty())
       counts.time.launch_cycles = launch_cycles(counts.time);
     return counts;
@@ -184,8 +242,10 @@ private:
   ClockedMachine machine_; ///< with those SMs that have work
   std::size_t resident_;   ///< blocks, with which all SMs are full
   BlockDispatch dispatch_;
-  std::vector<Sm::EndedBlock> ended_; ///< those of an epoch in the order of their ends
-  std::vector<std::uint64_t> issued_; ///< instructions, at the end of each one's epoch
+  std::optional<LeftOutTime> left_out_;
+  std::vector<std::uint32_t> block_before_; ///< whose place it took; where iterations are left out
+  std::vector<Sm::EndedBlock> ended_;       ///< those of an epoch in the order of their ends
+  std::vector<std::uint64_t> issued_;       ///< instructions, at the end of each one's epoch
 };
 
 } // namespace

@@ -1,6 +1,7 @@
 // One SM of a trial: its clock, which issues its warps' instructions, and the units that execute them.
 #pragma once
 
+#include "model/clock/left_out_time.h"
 #include "model/clock/load_store_unit.h"
 #include "model/clock/scoreboards.h"
 #include "model/clock/stall_accounting.h"
@@ -49,6 +50,8 @@ public:
   const StallAccounting& stalls() const { return stalls_; }
   /// Returns when the last block had ended and the last store was there.
   Cycle last() const;
+  /// Notes when warps pass gaps in their streams.
+  void note_left_out(LeftOutTime& time) { left_out_ = &time; }
   /// Tells the launches beside each other apart (LoadStoreUnit).
   void tell_apart(const std::vector<std::uint16_t>& launch_of_site, std::size_t launches) {
     lsu_.tell_apart(launch_of_site, launches);
@@ -86,7 +89,8 @@ private:
   Scoreboards scoreboards_;
   LoadStoreUnit lsu_;
   StallAccounting stalls_;
-  Memory* memory_ = nullptr; ///< in run_until()
+  Memory* memory_ = nullptr;        ///< in run_until()
+  LeftOutTime* left_out_ = nullptr; ///< or null: there are no gaps
   std::uint64_t instructions_ = 0;
   std::array<std::uint64_t, max_pipes> pipe_passes_{};
   Cycle last_end_ = 0; ///< of blocks

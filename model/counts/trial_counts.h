@@ -45,7 +45,10 @@ struct TrialTotals {
       mean_busy[std::size_t(resource)] += busy_cycles / double(of_its_kind);
     }
     std::uint64_t instructions = 0; ///< of warps, that SMs issued: accesses, where no more is known
-    double writing_before = 0;      ///< of all channels of DRAM, writing what was in the L2 before
+    /// Where iterations are left out: the share by which those that test it miss the cycles; the cycles are
+    /// those of all iterations.
+    double left_out_error = 0;
+    double writing_before = 0; ///< of all channels of DRAM, writing what was in the L2 before
   } time;
 };
 

@@ -79,6 +79,12 @@ void Memory::fill_with_others(std::uint64_t lines, double stored, Random& random
   }
 }
 
+void Memory::pass_over(std::span<const Transaction> transactions, L2Kind kind) {
+  for (const Transaction& transaction : transactions)
+    l2_[home_of(transaction.line)].l2.request(kind, transaction.line, transaction.sectors, nullptr,
+                                              [](std::uint32_t, unsigned, unsigned) {});
+}
+
 void Memory::run_until(Cycle end) {
   for (Partition& partition : l2_)
     partition.fills.forget_until(end + way_there_ < shortest_ ? 0 : end + way_there_ - shortest_);

@@ -64,6 +64,9 @@ public:
   [[gnu::always_inline]] void request(Cycle at, const MemoryRequest& request) {
     events_.add(at + way_there_, {request});
   }
+  /// Leaves in the L2 what requests of a kind that are not served, load or store, would: they take no time,
+  /// and what is evicted is not written.
+  void pass_over(std::span<const Transaction> transactions, L2Kind kind);
   /// Serves what the SMs requested before `end`, when all of that is known. Answers are for `end` or later if
   /// no more than shortest() cycles are served at once.
   void run_until(Cycle end);

@@ -21,6 +21,15 @@ std::vector<std::uint32_t> samples_of_blocks(std::uint64_t blocks, std::uint64_t
   return sample_of;
 }
 
+/// Calls visit() for what the warp accesses, also in iterations that it leaves out.
+template <class Visit> void each_transaction(const Warp& warp, Visit&& visit) {
+  std::ranges::for_each(warp.transactions, visit);
+  for (const Gap& gap : warp.gaps) {
+    std::ranges::for_each(gap.loads, visit);
+    std::ranges::for_each(gap.stores, visit);
+  }
+}
+
 } // namespace
 
 SampledBlocks sample_blocks(const Snapshot& snapshot, std::uint64_t resident, std::uint32_t samples) {
@@ -37,13 +46,15 @@ SampledBlocks sample_blocks(const Snapshot& snapshot, std::uint64_t resident, st
   part.reads_read_only = snapshot.reads_read_only;
   part.reads_textures = snapshot.reads_textures;
   part.has_barriers = snapshot.has_barriers;
+  part.leaves_out = snapshot.leaves_out;
+  part.executions_of_replayed = snapshot.executions_of_replayed;
   const std::vector<std::uint32_t> sample_of = samples_of_blocks(snapshot.blocks.size(), resident, samples);
   for (std::size_t i = 0; i < snapshot.blocks.size(); ++i) {
     const Snapshot::Block& block = snapshot.blocks[i];
     const std::span warps(snapshot.warps.begin() + block.first_warp, block.warps);
     for (const Warp& warp : warps)
-      for (const Transaction& transaction : warp.transactions)
-        sampled.lines.add(transaction.line, sample_of[i]);
+      each_transaction(
+          warp, [&](const Transaction& transaction) { sampled.lines.add(transaction.line, sample_of[i]); });
     if (sample_of[i] != 0)
       continue;
     part.blocks.push_back({block.id, std::uint32_t(part.warps.size()), block.warps});

@@ -14,15 +14,11 @@ SiteIndex index_of(const std::vector<Site>& sites) {
   return index;
 }
 
-namespace {
-
 tl::unexpected<Error> refuse_access(const trace::Launch& launch, std::uint64_t block, std::uint32_t warp,
                                     const std::string& what) {
   return fail("damaged trace: an access of kernel '{}', block {}, warp {} {}", display_name(launch.kernel),
               block, warp, what);
 }
-
-} // namespace
 
 Expected<void> check_executed(const trace::Launch& launch, std::uint64_t block, std::uint32_t warp,
                               const trace::WarpAccess& access) {

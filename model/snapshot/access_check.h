@@ -5,6 +5,7 @@
 #include "trace/records.h"
 
 #include <cstdint>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -19,6 +20,10 @@ inline constexpr std::uint32_t max_warps_per_block = 32;
 inline constexpr std::uint64_t max_blocks_of_grid = std::uint64_t{1} << 58;
 
 SiteIndex index_of(const std::vector<Site>& sites);
+
+/// Returns the error of a damaged trace in which an access is what it cannot be.
+tl::unexpected<Error> refuse_access(const trace::Launch& launch, std::uint64_t block, std::uint32_t warp,
+                                    const std::string& what);
 
 /// Returns the index of the access's site. The error says that the trace is damaged, and how: a block or warp
 /// outside the launch, a site that the trace does not have, an impossible width, kind or space.

@@ -63,6 +63,9 @@ public:
   Expected<Access> coalesce(const trace::WarpAccess& access, std::uint32_t site, Warp& warp,
                             SiteSummary& summary);
 
+  /// Returns the number of a line that is accessed.
+  Expected<std::uint32_t> line_number(std::uint64_t line) { return pages_.line_number(line, launch_); }
+
   /// Sets what the snapshot knows of all accesses together, and returns the numbers of its pages.
   PageNumbers::InOrder finish(Snapshot& snapshot) &&;
 

@@ -1,6 +1,7 @@
 #include "model/snapshot/decode_executed.h"
 
 #include "model/code/source_lines.h"
+#include "model/snapshot/block_parts.h"
 #include "model/snapshot/executed_paths.h"
 #include "model/snapshot/executed_sites.h"
 #include "model/snapshot/snapshot_builder.h"
@@ -8,7 +9,9 @@
 #include "sass/instruction_traits.h"
 
 #include <algorithm>
+#include <map>
 #include <string>
+#include <utility>
 
 namespace warplens::model {
 namespace {
@@ -40,6 +43,30 @@ private:
 bool can_have_slot(const sass::Instruction& instruction) {
   const sass::ExecutionUnit unit = sass::traits_of(instruction.kind).unit;
   return unit == sass::ExecutionUnit::memory || unit == sass::ExecutionUnit::barrier;
+}
+
+/// Returns how often each instruction was executed for each time that a warp of the snapshot replays it.
+std::vector<double> executions_of_replayed(const Snapshot& snapshot, const Code& code) {
+  std::vector<double> replayed(code.kernel.blocks.size()), left_out(replayed.size());
+  for (const Warp& warp : snapshot.warps) {
+    const Path& path = code.paths[warp.path];
+    for (const std::uint32_t block : path.blocks)
+      if (block != Path::loose)
+        ++replayed[block];
+    for (const Gap& gap : warp.gaps) {
+      const PathPlace from = place_at(code, warp, warp.accesses.data() + gap.measured),
+                      to = place_at(code, warp, warp.accesses.data() + gap.before);
+      for (const std::uint32_t* block = from.block; block != to.block; ++block)
+        if (*block != Path::loose)
+          left_out[*block] += gap.left_out;
+    }
+  }
+  std::vector<double> of_instructions(code.kernel.instructions.size(), 1);
+  for (std::size_t i = 0; i < replayed.size(); ++i)
+    for (std::uint32_t at = code.kernel.blocks[i].begin; replayed[i] != 0 && at < code.kernel.blocks[i].end;
+         ++at)
+      of_instructions[at] = 1 + left_out[i] / replayed[i];
+  return of_instructions;
 }
 
 } // namespace
@@ -74,6 +101,8 @@ Expected<ExecutedSnapshot> decode_executed(const trace::AccessSource& trace, con
           fits &= paths.add_runs(block, warp, runs);
       },
       [&](std::uint64_t block, std::uint32_t warp, const trace::WarpAccess& access) {
+        if ((access.site & (trace::not_an_access & ~trace::stores_copy)) != 0)
+          return;
         const std::uint32_t index = index_of(access);
         if (index == sass::none || access.active == 0 || !blocks.contains(block))
           return;
@@ -103,12 +132,28 @@ Expected<ExecutedSnapshot> decode_executed(const trace::AccessSource& trace, con
   for (const auto& [place, path] : paths.path_of())
     builder.keep(place.first, place.second);
   Expected<void> first_failure;
+  std::map<std::pair<std::uint64_t, std::uint32_t>, trace::WarpAccess> first_left_out; // by warp
   TRY(trace.for_each_executed(
       launch.id, machine_code.capability,
       [](std::uint64_t, std::uint32_t, std::span<const trace::ExecutedRun>) {},
       [&](std::uint64_t block, std::uint32_t warp, const trace::WarpAccess& access) {
+        if (!first_failure || !blocks.contains(block))
+          return;
+        if ((access.site & trace::leaves_out) != 0)
+          return void(first_failure = builder.leave_out(block, warp, access));
+        if ((access.site & trace::ends_check) != 0)
+          return void(first_failure = builder.end_check(block, warp, access));
+        if ((access.site & trace::is_left_out) != 0) {
+          // Records of other warps may come between those of an access, in another chunk.
+          const auto [first, is_first] = first_left_out.try_emplace({block, warp}, access);
+          if (is_first)
+            return;
+          first_failure = builder.describe(block, warp, first->second, access);
+          first_left_out.erase(first);
+          return;
+        }
         const std::uint32_t index = index_of(access);
-        if (index == sass::none || access.active == 0 || !first_failure || !blocks.contains(block))
+        if (index == sass::none || access.active == 0)
           return;
         const std::uint32_t site = sites.site_of(index, access);
         first_failure = builder.add_executed(block, warp, site, access);
@@ -118,6 +163,8 @@ Expected<ExecutedSnapshot> decode_executed(const trace::AccessSource& trace, con
   result.snapshot = std::move(builder).finish(end && end->complete);
   for (Warp& warp : result.snapshot.warps)
     warp.path = paths.path_of().at({warp.block, warp.warp});
+  if (result.snapshot.leaves_out)
+    result.snapshot.executions_of_replayed = executions_of_replayed(result.snapshot, code);
   result.snapshot.code = std::make_shared<const Code>(std::move(code));
   return result;
 }

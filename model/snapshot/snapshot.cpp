@@ -50,6 +50,13 @@ void finalize(Snapshot& snapshot) {
         site.l1_sectors += sector_count(transaction.sectors);
     });
   }
+  for (const Warp& warp : snapshot.warps)
+    for (const Gap& gap : snapshot.whole_grid ? std::vector<Gap>() : warp.gaps) {
+      for (const Transaction& transaction : gap.loads)
+        stored.touch(transaction.line, 0);
+      for (const Transaction& transaction : gap.stores)
+        stored.touch(transaction.line, transaction.sectors);
+    }
   snapshot.lines_touched = stored.lines();
   snapshot.stored_share = stored.share();
 }

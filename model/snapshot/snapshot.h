@@ -54,6 +54,9 @@ enum class FirstCache : std::uint8_t { l1, l1_local, constant, read_only, textur
 /// `executed` they are those of executed instructions, in their order.
 enum class Accesses : std::uint8_t { of_caches, all, all_in_program_order, executed };
 
+/// What begins with an access of a warp, at a place where iterations of a loop are left out (Gap).
+enum class SampledPart : std::uint8_t { none, measured, behind_gap, behind_check };
+
 /// One warp access, or a warp's arrival at a barrier, which has no transactions.
 struct Access {
   std::uint32_t site : 23 = 0;       ///< index into Snapshot::sites
@@ -69,6 +72,7 @@ struct Access {
   FirstCache cache : 3 = FirstCache::l1; ///< constant memory: one transaction for each address
   /// Each lane accesses what lies behind that of the site's access before: a compiler may join the two.
   std::uint8_t continues : 1 = false;
+  SampledPart begins : 2 = SampledPart::none;
 
   bool loads_in_l1() const { return !skips_l1 && (kind == AccessKind::load || kind == AccessKind::update); }
 };
@@ -81,6 +85,17 @@ struct Mark {
   std::uint64_t count = 0;
 };
 
+/// Iterations of a warp's loop that are left out in front of an access: others are measured in their place.
+struct Gap {
+  std::uint32_t measured = 0, before = 0; ///< accesses: with which the measured iterations begin, and end
+  /// The first access behind `checked` iterations behind the gap, which show how well others are predicted;
+  /// or 0.
+  std::uint32_t check_end = 0;
+  double left_out = 0;                    ///< iterations, for each measured one
+  double checked = 0;                     ///< iterations, likewise
+  std::vector<Transaction> loads, stores; ///< what the iterations left out access, each line about once
+};
+
 struct Warp {
   std::uint64_t block = 0;
   std::uint32_t warp = 0; ///< within the block
@@ -88,6 +103,7 @@ struct Warp {
   std::uint32_t path = 0; ///< index into Code::paths
   std::vector<Access> accesses;
   std::vector<Transaction> transactions; ///< of one access after the other
+  std::vector<Gap> gaps;                 ///< in order
   std::vector<Mark> marks;               ///< with Accesses::all_in_program_order, until its code is followed
 
   /// Calls visit(access, transactions) for each access.
@@ -117,6 +133,11 @@ struct SiteSummary {
   bool is_evicted_first = false; ///< its lines, from the L2
   LanePatternCounts lanes;       ///< not of local memory and textures, of which the layout hides it
   TypicalRequest typical;        ///< likewise, and not of constant memory
+  /// Of the measured accesses of another site, in Snapshot::sites: which, and how many accesses that are left
+  /// out each stands for. Its other counts are 0.
+  std::uint32_t measures = not_measured;
+  double left_out = 0;
+  static constexpr std::uint32_t not_measured = ~0u;
   std::uint64_t l1_lines = 0, l1_sectors = 0; ///< that its loads look up in the L1; finalize() sets them
 };
 
@@ -137,12 +158,16 @@ struct Snapshot {
   std::uint64_t longest_bulk = 0;                    ///< accesses; finalize() sets it
   bool whole_grid = true;                            ///< else it represents a longer launch
   double further_blocks = 0;                         ///< of that launch, with accesses to the hierarchy
-  std::uint64_t lines_touched = 0;  ///< where it represents a longer launch; finalize() sets it
-  double stored_share = 0;          ///< of the sectors of these lines; finalize() sets it
-  bool reads_constants = false;     ///< there are accesses to constant memory
-  bool stores_local = false;        ///< there are stores to local memory
-  bool reads_read_only = false;     ///< there are loads that a read-only cache serves
-  bool reads_textures = false;      ///< there are loads that a texture cache serves
+  std::uint64_t lines_touched = 0; ///< where it represents a longer launch; finalize() sets it
+  double stored_share = 0;         ///< of the sectors of these lines; finalize() sets it
+  bool reads_constants = false;    ///< there are accesses to constant memory
+  bool stores_local = false;       ///< there are stores to local memory
+  bool reads_read_only = false;    ///< there are loads that a read-only cache serves
+  bool reads_textures = false;     ///< there are loads that a texture cache serves
+  bool leaves_out = false;         ///< there are gaps in warps
+  /// Where it leaves out iterations: how often each instruction is executed for each time that it is
+  /// replayed.
+  std::vector<double> executions_of_replayed;
   bool has_barriers = false;        ///< warps wait for each other
   std::shared_ptr<const Code> code; ///< what the warps execute; null: only their accesses are known
 };

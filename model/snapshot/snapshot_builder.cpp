@@ -3,7 +3,9 @@
 #include "trace/executed.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -14,7 +16,8 @@ SnapshotBuilder::SnapshotBuilder(const std::vector<Site>& sites, const trace::La
     : sites_(sites), launch_(launch), windows_(std::move(windows)), rules_(rules), accesses_(accesses),
       site_index_(index_of(sites)), coalescer_(sites, launch_, rules, accesses),
       order_(sites, site_index_, accesses), summaries_(sites.size()), patterns_(sites.size()),
-      typical_(sites.size()) {
+      typical_(sites.size()), measured_(sites.size()), left_out_(sites.size()),
+      left_out_executions_(sites.size()) {
   if (windows_.empty())
     windows_ = {{launch.first_block, launch.blocks, launch.grid.count()}};
   for (std::uint32_t i = 0; i < sites.size(); ++i)
@@ -103,6 +106,124 @@ Expected<void> SnapshotBuilder::add_executed(std::uint64_t block, std::uint32_t 
   entry->starts_bulk = true;
   stream.warp.accesses.push_back(*entry);
   return {};
+}
+
+Expected<void> SnapshotBuilder::leave_out(std::uint64_t block, std::uint32_t warp,
+                                          const trace::WarpAccess& record) {
+  if (is_outside(block))
+    return {};
+  TRY(check_executed(launch_, block, warp, record));
+  const std::uint64_t iterations = record.addresses[0], measured = record.addresses[1],
+                      from = record.addresses[2];
+  Stream& stream = stream_of(block, warp);
+  std::vector<Access>& accesses = stream.warp.accesses;
+  if (measured == 0 || iterations == 0 || iterations > trace::max_left_out || from >= accesses.size())
+    return refuse_access(launch_, block, warp, "leaves out iterations for which no others stand");
+  stream.left_out = iterations;
+  stream.measured = measured;
+  const double of_measured = double(iterations) / double(measured);
+  stream.warp.gaps.push_back(
+      {.measured = std::uint32_t(from), .before = std::uint32_t(accesses.size()), .left_out = of_measured});
+  for (std::size_t i = from; i < accesses.size(); ++i) {
+    const std::uint32_t site = accesses[i].site;
+    if (site >= summaries_.size())
+      continue; // it stands for others already: the trace is damaged
+    ++measured_[site];
+    left_out_[site] += of_measured;
+    if (accesses[i].is_store_of_update == 0) // an update counts once
+      left_out_executions_[site] += of_measured;
+    accesses[i].site = site + std::uint32_t(summaries_.size());
+  }
+  return {};
+}
+
+Expected<void> SnapshotBuilder::describe(std::uint64_t block, std::uint32_t warp,
+                                         const trace::WarpAccess& first, const trace::WarpAccess& last) {
+  if (is_outside(block))
+    return {};
+  Stream& stream = stream_of(block, warp);
+  const bool is_cached = first.space != Space::shared && first.space != Space::constant;
+  if (stream.warp.gaps.empty() || !is_cached || !is_access(first.kind) || first.active == 0)
+    return {};
+  TRY(check_executed(launch_, block, warp, first));
+  Gap& gap = stream.warp.gaps.back();
+  std::vector<Transaction>& lines = first.kind == AccessKind::load ? gap.loads : gap.stores;
+  const auto lane = unsigned(std::countr_zero(first.active));
+  const std::uint64_t steps = std::max<std::uint64_t>(1, stream.left_out - 1);
+  const auto step = std::int64_t(last.addresses[lane] - first.addresses[lane]) / std::int64_t(steps);
+  trace::WarpAccess access = first;
+  std::size_t open =
+      lines.size(); // the lines of the iteration before, which may have more sectors in this one
+  for (std::uint64_t i = 0; i < stream.left_out; ++i) {
+    const Coalesced touched = model::coalesce(access, rules_);
+    bool is_open = lines.size() - open == touched.count;
+    std::array<std::uint32_t, std::size(touched.lines)> numbers;
+    for (unsigned j = 0; j < touched.count; ++j) {
+      TRY_LET(number, coalescer_.line_number(touched.lines[j].line));
+      numbers[j] = *number;
+      is_open = is_open && lines[open + j].line == *number;
+    }
+    if (!is_open)
+      open = lines.size();
+    for (unsigned j = 0; j < touched.count; ++j)
+      if (is_open)
+        lines[open + j].sectors |= touched.lines[j].sectors();
+      else
+        lines.push_back({numbers[j], touched.lines[j].sectors(), 0});
+    for (std::uint64_t& address : access.addresses)
+      address += std::uint64_t(step);
+    if (step == 0)
+      break;
+  }
+  return {};
+}
+
+Expected<void> SnapshotBuilder::end_check(std::uint64_t block, std::uint32_t warp,
+                                          const trace::WarpAccess& record) {
+  if (is_outside(block))
+    return {};
+  TRY(check_executed(launch_, block, warp, record));
+  const std::uint64_t iterations = record.addresses[0], to = record.addresses[1];
+  Stream& stream = stream_of(block, warp);
+  if (stream.warp.gaps.empty() || to <= stream.warp.gaps.back().before || to > stream.warp.accesses.size())
+    return refuse_access(launch_, block, warp, "ends iterations that did not begin");
+  stream.warp.gaps.back().check_end = std::uint32_t(to);
+  stream.warp.gaps.back().checked = double(iterations) / double(stream.measured);
+  return {};
+}
+
+/// Adds the accesses that are left out to the sites' counts: a site's are like those that are there.
+void SnapshotBuilder::scale_summaries() {
+  for (SiteSummary& site : summaries_) {
+    if (left_out_executions_[site.site] == 0 || site.executions == 0)
+      continue;
+    const double factor = 1 + left_out_executions_[site.site] / double(site.executions);
+    for (std::uint64_t* const count : {&site.executions, &site.active_lanes, &site.cached, &site.shared,
+                                       &site.constant, &site.barriers, &site.constant_requests, &site.sectors,
+                                       &site.bytes_used, &site.bank_wavefronts, &site.min_bank_wavefronts})
+      *count = std::uint64_t(std::llround(double(*count) * factor));
+  }
+}
+
+/// Gives the measured accesses of a site one of their own, so that what trials count of them can stand for
+/// those that are left out.
+void SnapshotBuilder::put_measured_sites(Snapshot& snapshot, const std::vector<std::uint32_t>& site_number) {
+  measured_site_.resize(summaries_.size());
+  for (std::uint32_t site = 0; site < measured_.size(); ++site) {
+    if (measured_[site] == 0)
+      continue;
+    SiteSummary measured = snapshot.sites[site_number[site]];
+    SiteSummary of{.site = measured.site, .bytes = measured.bytes};
+    std::ranges::copy(measured.seen, of.seen);
+    of.cached = measured.cached != 0; // which of the SM's pipes serves it
+    of.adds_floats = measured.adds_floats;
+    of.is_evicted_first = measured.is_evicted_first;
+    of.measures = site_number[site];
+    of.left_out = left_out_[site] / measured_[site];
+    measured_site_[site] = std::uint32_t(snapshot.sites.size());
+    snapshot.sites.push_back(of);
+    snapshot.leaves_out = true;
+  }
 }
 
 Expected<void> SnapshotBuilder::put_access(Stream& stream, std::uint32_t site,
@@ -194,6 +315,7 @@ Snapshot SnapshotBuilder::finish(bool all_seen) && {
       stores.site = site;
       summaries_[site] = stores; // the compiler keeps the value in a register, and stores it at times
     }
+  scale_summaries();
   std::vector<std::uint32_t> site_number(summaries_.size());
   for (const SiteSummary& summary : summaries_) {
     if (summary.executions == 0)
@@ -208,6 +330,7 @@ Snapshot SnapshotBuilder::finish(bool all_seen) && {
     snapshot.reads_constants |= summary.constant != 0;
   }
 
+  put_measured_sites(snapshot, site_number);
   std::sort(streams_.begin(), streams_.end(), [](const Stream& a, const Stream& b) {
     return std::pair(a.warp.block, a.warp.warp) < std::pair(b.warp.block, b.warp.warp);
   });
@@ -220,7 +343,18 @@ Snapshot SnapshotBuilder::finish(bool all_seen) && {
     if (accesses_ == Accesses::executed)
       warp.bulks = std::uint32_t(warp.accesses.size());
     for (Access& access : warp.accesses)
-      access.site = site_number[access.site];
+      access.site = access.site < summaries_.size() ? site_number[access.site]
+                                                    : measured_site_[access.site - summaries_.size()];
+    for (Gap& gap : warp.gaps) {
+      for (std::vector<Transaction>* const lines : {&gap.loads, &gap.stores})
+        for (Transaction& transaction : *lines)
+          transaction.line = pages.line(transaction.line);
+      warp.accesses[gap.measured].begins = SampledPart::measured;
+      if (gap.before < warp.accesses.size())
+        warp.accesses[gap.before].begins = SampledPart::behind_gap;
+      if (gap.check_end > gap.before && gap.check_end < warp.accesses.size())
+        warp.accesses[gap.check_end].begins = SampledPart::behind_check;
+    }
     for (Transaction& transaction : warp.transactions)
       transaction.line = pages.line(transaction.line);
     warp.accesses.shrink_to_fit();

@@ -30,6 +30,13 @@ public:
   /// Its own site says whether it is the store of a copy (trace/executed.h).
   Expected<void> add_executed(std::uint64_t block, std::uint32_t warp, std::uint32_t site,
                               const trace::WarpAccess& access);
+  /// Says that iterations of a loop are left out before the warp's next access (trace::leaves_out).
+  Expected<void> leave_out(std::uint64_t block, std::uint32_t warp, const trace::WarpAccess& record);
+  /// Adds an access of these iterations, by its lanes in the first and in the last of them.
+  Expected<void> describe(std::uint64_t block, std::uint32_t warp, const trace::WarpAccess& first,
+                          const trace::WarpAccess& last);
+  /// Says where iterations behind those left out end (trace::ends_check).
+  Expected<void> end_check(std::uint64_t block, std::uint32_t warp, const trace::WarpAccess& record);
   /// Gives the snapshot a warp even if it makes no access.
   void keep(std::uint64_t block, std::uint32_t warp) { stream_of(block, warp); }
   /// `all_seen`: every block of the launch was traced, those without accesses as well.
@@ -44,6 +51,7 @@ private:
   struct Stream {
     Warp warp;
     IssueOrder::OfWarp order;
+    std::uint64_t left_out = 0, measured = 0; ///< iterations, of the last gap
     std::vector<LastLanes> last; ///< by index into the trace's sites; Accesses::all_in_program_order
     /// Of the last barrier: its site, an index into the trace's, and the lanes that have arrived.
     std::uint32_t barrier_site = 0, lanes_at_barrier = 0;
@@ -51,6 +59,8 @@ private:
   bool is_outside(std::uint64_t block) const;
   Stream& stream_of(std::uint64_t block, std::uint32_t warp);
   Expected<void> put_access(Stream& stream, std::uint32_t site, const trace::WarpAccess& traced);
+  void scale_summaries();
+  void put_measured_sites(Snapshot& snapshot, const std::vector<std::uint32_t>& site_number);
   static bool continues_last(Stream& stream, std::uint32_t site, const trace::WarpAccess& access);
   static void put_mark(Warp& warp, std::uint32_t site, const trace::WarpAccess& mark);
   void put_barrier(Stream& stream, std::uint32_t site, std::uint32_t lanes);
@@ -68,6 +78,9 @@ private:
   std::vector<TypicalRequestFinder> typical_; ///< likewise
   /// The stores at sites that load as well, by site, with Accesses::executed: an update counts once.
   std::map<std::uint32_t, SiteSummary> stores_of_updates_;
+  std::vector<double> measured_, left_out_;  ///< accesses, by index into the trace's sites
+  std::vector<double> left_out_executions_;  ///< likewise, without the stores of updates
+  std::vector<std::uint32_t> measured_site_; ///< likewise: their index into Snapshot::sites
   std::unordered_map<std::uint64_t, std::uint32_t> stream_index_;
   std::vector<Stream> streams_;
   std::uint64_t last_stream_key_ = ~std::uint64_t{0}; ///< a warp's accesses come in runs

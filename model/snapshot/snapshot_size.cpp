@@ -11,14 +11,14 @@ SnapshotThreads snapshot_threads(const Gpu& gpu) {
   const std::uint64_t fill =
       (gpu.l2_bytes + in_flight * bytes_per_thread - 1) / (in_flight * bytes_per_thread);
   const std::uint64_t depth = std::max<std::uint64_t>(2, fill);
-  return {in_flight * depth, in_flight * std::max<std::uint64_t>(32, depth)};
+  return {in_flight * depth, in_flight * std::max<std::uint64_t>(32, depth), in_flight};
 }
 
 SnapshotThreads snapshot_threads(std::span<const Gpu> gpus) {
   SnapshotThreads all;
   for (const Gpu& gpu : gpus) {
     const SnapshotThreads one = snapshot_threads(gpu);
-    all = {std::max(all.min, one.min), std::max(all.max, one.max)};
+    all = {std::max(all.min, one.min), std::max(all.max, one.max), std::max(all.wave, one.wave)};
   }
   return all;
 }
@@ -124,9 +124,9 @@ BlockWindows in_proportion(BlockWindows windows, std::uint64_t blocks) {
 std::uint64_t snapshot_blocks(const Snapshot& deepest, const BlockWindows& windows,
                               const trace::Launch& launch, const Gpu& gpu, std::uint64_t resident) {
   const std::uint64_t collected = blocks_of(windows);
-  const auto [min_threads, max_threads] = snapshot_threads(gpu);
-  const std::uint64_t min_blocks = std::min(collected, blocks_with(min_threads, launch)),
-                      max_blocks = std::min(collected, blocks_with(max_threads, launch));
+  const SnapshotThreads threads = snapshot_threads(gpu);
+  const std::uint64_t min_blocks = std::min(collected, blocks_with(threads.min, launch)),
+                      max_blocks = std::min(collected, blocks_with(threads.max, launch));
   // In windows of other work the first blocks do not tell how many blocks have enough accesses.
   std::vector<const Snapshot::Block*> order;
   for (std::size_t i = 0; i < deepest.blocks.size(); ++i)

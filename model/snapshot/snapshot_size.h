@@ -13,6 +13,7 @@ namespace warplens::model {
 /// The minimum and maximum number of a snapshot's threads.
 struct SnapshotThreads {
   std::uint64_t min = 0, max = 0;
+  std::uint64_t wave = 0; ///< in flight at once
 };
 
 /// Returns the limits that follow from the GPU's size. The minimum is the number of threads in flight at

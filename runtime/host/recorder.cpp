@@ -307,7 +307,8 @@ SnapshotGoal Recorder::goal(const trace::Launch& launch) const {
           .max_blocks = blocks.most,
           .enough_accesses = state_->settings.snapshot_enough_accesses,
           .is_exact = state_->settings.snapshot_blocks.has_value(),
-          .max_records = state_->settings.snapshot_accesses};
+          .max_records = state_->settings.snapshot_accesses,
+          .wave_blocks = blocks.wave};
 }
 
 bool Recorder::ends_when_traced(std::span<const std::string> symbols) const {

@@ -36,6 +36,7 @@ struct SnapshotGoal {
   /// The first window of the snapshot ends with the block that brings its records, accesses of any kind, to
   /// this number, and the further ones together with no more.
   std::uint64_t max_records = ~std::uint64_t{0};
+  std::uint64_t wave_blocks = 0; ///< enough where iterations of their loops are left out
 };
 
 class Recorder {

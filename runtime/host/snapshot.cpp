@@ -33,7 +33,8 @@ SnapshotBlocks snapshot_blocks(const Settings& settings, const trace::Launch& la
     return std::min(wanted, launch.grid.count());
   };
   const std::uint64_t least = blocks_with(settings.snapshot_threads);
-  return {least, std::max(least, blocks_with(settings.snapshot_max_threads))};
+  return {least, std::max(least, blocks_with(settings.snapshot_max_threads)),
+          blocks_with(settings.snapshot_wave_threads)};
 }
 
 ring::Extent extent_on_host(const trace::Launch& launch) {

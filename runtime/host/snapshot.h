@@ -15,6 +15,7 @@ namespace warplens::runtime {
 /// least, and up to `most` until there are enough accesses.
 struct SnapshotBlocks {
   std::uint64_t least = 0, most = 0;
+  std::uint64_t wave = 0; ///< that run at once, at most
 };
 SnapshotBlocks snapshot_blocks(const Settings& settings, const trace::Launch& launch);
 

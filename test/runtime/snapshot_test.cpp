@@ -24,9 +24,11 @@ trace::Launch launch(std::uint32_t blocks, std::uint32_t threads) {
 TEST_CASE("The snapshot covers the requested threads in whole blocks, and no more than there are") {
   runtime::Settings settings;
   settings.snapshot_threads = 1000;
+  settings.snapshot_wave_threads = 300;
   settings.snapshot_max_threads = 2000;
   const auto blocks = [&](std::uint32_t of_grid, std::uint32_t threads) {
-    const auto [least, most] = runtime::snapshot_blocks(settings, launch(of_grid, threads));
+    const auto [least, most, wave] = runtime::snapshot_blocks(settings, launch(of_grid, threads));
+    CHECK(wave <= least);
     return std::pair(least, most);
   };
   using Pair = std::pair<std::uint64_t, std::uint64_t>;
@@ -52,7 +54,7 @@ std::vector<Role> run(cpu::SnapshotWindows& windows, std::uint64_t blocks,
   for (std::uint64_t block = 0; block < blocks; ++block) {
     roles.push_back(windows.admit(block));
     if (roles.back() != Role::untraced)
-      windows.ended(block, roles.back(), {work(block), 4 * work(block)});
+      windows.ended(block, roles.back(), trace::LaunchWork{work(block), 4 * work(block)});
   }
   return roles;
 }
@@ -67,7 +69,7 @@ TEST_CASE("The limit of records ends a snapshot with a whole block, in whatever 
     for (const std::uint64_t block : {0u, 1u, 2u, 3u, 4u, 5u})
       CHECK(windows.admit(block) == Role::recorded);
     for (std::uint64_t i = 0; i < 6; ++i)
-      windows.ended(are_in_order ? i : 5 - i, Role::recorded, {5, 5}, 10);
+      windows.ended(are_in_order ? i : 5 - i, Role::recorded, trace::LaunchWork{5, 5}, 10);
     CHECK(windows.admit(6) != Role::recorded);
     CHECK(windows.first_blocks() == 4); // 35 records are in the fourth
     CHECK(windows.is_cut());
@@ -77,7 +79,7 @@ TEST_CASE("The limit of records ends a snapshot with a whole block, in whatever 
   cpu::SnapshotWindows whole(3, goal);
   for (const std::uint64_t block : {0u, 1u, 2u}) {
     CHECK(whole.admit(block) == Role::recorded);
-    whole.ended(block, Role::recorded, {5, 5}, 12);
+    whole.ended(block, Role::recorded, trace::LaunchWork{5, 5}, 12);
   }
   CHECK(whole.first_blocks() == 3);
   CHECK_FALSE(whole.is_cut());
@@ -90,7 +92,7 @@ TEST_CASE("A block with more records than the limit is left out, unless it is th
     auto windows = std::make_unique<cpu::SnapshotWindows>(100, goal);
     for (std::uint64_t block = 0; block < records.size(); ++block)
       if (windows->admit(block) == Role::recorded)
-        windows->ended(block, Role::recorded, {5, 5}, records[block]);
+        windows->ended(block, Role::recorded, trace::LaunchWork{5, 5}, records[block]);
     CHECK(windows->is_cut());
     return windows;
   };
@@ -102,21 +104,36 @@ TEST_CASE("A block with more records than the limit is left out, unless it is th
   CHECK(first->has_part_of_block());
 }
 
+TEST_CASE("Blocks that are not observed do what the observed ones before them do") {
+  cpu::SnapshotWindows windows(100, {.min_blocks = 8, .max_blocks = 8});
+  for (std::uint64_t block = 0; block < 8; ++block) {
+    CHECK(windows.admit(block) == Role::recorded);
+    windows.ended(block, Role::recorded,
+                  block < 2 ? std::optional(trace::LaunchWork{10 + block * 2, 4}) : std::nullopt);
+  }
+  for (std::uint64_t block = 8; block < 100; ++block)
+    if (windows.admit(block) != Role::untraced)
+      windows.ended(block, Role::counted, trace::LaunchWork{11, 4});
+  CHECK(windows.of_launch() == trace::LaunchWork{1100, 400});
+  CHECK(windows.further_windows().empty());
+}
+
 TEST_CASE("A snapshot continues until its whole blocks have enough accesses") {
   cpu::SnapshotWindows windows(100, {2, 100, 30});
   for (const std::uint64_t block : {0u, 1u, 2u, 3u})
     CHECK(windows.admit(block) == Role::recorded);
-  windows.ended(0, Role::recorded, {10, 0});
-  windows.ended(2, Role::recorded, {1000, 0}); // block 1 is still under way: the rest may be cut off
+  windows.ended(0, Role::recorded, trace::LaunchWork{10, 0});
+  windows.ended(2, Role::recorded,
+                trace::LaunchWork{1000, 0}); // block 1 is still under way: the rest may be cut off
   CHECK(windows.admit(4) == Role::recorded);
   CHECK(windows.first_blocks() == 100);
-  windows.ended(1, Role::recorded, {10, 0});
+  windows.ended(1, Role::recorded, trace::LaunchWork{10, 0});
   CHECK(windows.admit(7) != Role::recorded);
   CHECK(windows.admit(5) != Role::recorded);
   CHECK(windows.first_blocks() == 5);
 
   cpu::SnapshotWindows shallow(100, {20, 100, 1});
-  shallow.ended(0, Role::recorded, {5, 0});
+  shallow.ended(0, Role::recorded, trace::LaunchWork{5, 0});
   CHECK(shallow.admit(19) == Role::recorded);
   CHECK(shallow.admit(20) != Role::recorded);
   CHECK(shallow.first_blocks() == 20);

@@ -141,13 +141,13 @@ TEST_CASE("a file that is no trace is distinguished from a damaged or newer one"
         path.string() + " is not a Warplens trace: its first bytes are not a trace's");
   write_sample(path);
   FileBytes newer = file_bytes(path);
-  newer[8] = 15;
+  newer[8] = 16;
   write_file(path, newer);
-  CHECK(read_whole(path).error.find("has format version 15, this warplens reads up to 14") !=
+  CHECK(read_whole(path).error.find("has format version 16, this warplens reads up to 15") !=
         std::string::npos);
-  newer[8] = 13;
+  newer[8] = 14;
   write_file(path, newer);
-  CHECK(read_whole(path).error.find("has format version 13, this warplens reads 14: record it again") !=
+  CHECK(read_whole(path).error.find("has format version 14, this warplens reads 15: record it again") !=
         std::string::npos);
 }
 

@@ -31,6 +31,11 @@ namespace warplens::cpu {
 
 namespace {
 
+/// Of blocks whose loops leave out iterations, these are enough to find the sources' accesses in the code.
+constexpr std::uint64_t observed_blocks = 16;
+/// The records of such a block that are the source's.
+constexpr std::uint64_t max_source_records = 1u << 16;
+
 /// Counts what a block does.
 class CountingSink : public WarpAccessSink {
 public:
@@ -40,7 +45,7 @@ public:
   void access(std::uint32_t, const ring::Line& line) override { count(line); }
   void unprobed_access(std::uint32_t, const ring::Line& line) override {
     count(line);
-    if (role_ == SnapshotWindows::Role::recorded)
+    if (role_ == SnapshotWindows::Role::recorded && has_own_records_)
       count_record(); // the executed one is
   }
   bool is_recorded() const override { return role_ == SnapshotWindows::Role::recorded; }
@@ -61,8 +66,15 @@ protected:
   }
   /// Counts a record for the trace; returns false if the block has more than are wanted.
   bool count_record() { return ++records_ <= windows_.max_records(); }
+  /// Takes what the block's machine code has for its records: that is what is modelled.
+  void use_records_of(const MachineExecution::BlockHandle& execution) {
+    records_ = MachineExecution::records_of(execution);
+    has_own_records_ = false;
+  }
+  bool has_own_records() const { return has_own_records_; }
 
 private:
+  bool has_own_records_ = true;
   std::uint64_t records_ = 0;
   std::uint64_t block_;
   SnapshotWindows::Role role_;
@@ -75,13 +87,17 @@ class RingSink : public CountingSink {
 public:
   /// `execution`: of the block's machine code; null: there is none.
   RingSink(ring::BlockBuffer* buffer, std::uint32_t threads, std::uint64_t block, SnapshotWindows& windows,
-           MachineExecution::BlockHandle execution)
+           MachineExecution::BlockHandle execution, bool leaves_out)
       : CountingSink(block, SnapshotWindows::Role::recorded, windows), execution_(std::move(execution)),
-        buffer_(buffer), threads_(threads) {}
+        max_of_source_(leaves_out ? max_source_records : windows.max_records()), buffer_(buffer),
+        threads_(threads) {
+    if (execution_)
+      use_records_of(execution_);
+  }
   ~RingSink() override { ring::leave(buffer_, threads_); }
   void access(std::uint32_t warp, const ring::Line& line) override {
     count(line);
-    if (!count_record())
+    if (has_own_records() ? !count_record() : ++of_source_ > max_of_source_)
       return;
     while (ring::is_full(buffer_, warp))
       runtime::Recorder::instance().drain_rings(buffer_->index);
@@ -90,8 +106,28 @@ public:
 
 private:
   MachineExecution::BlockHandle execution_; ///< ends when the block has
+  std::uint64_t max_of_source_;
   ring::BlockBuffer* buffer_;
   std::uint32_t threads_;
+  std::uint64_t of_source_ = 0; ///< records, where those of the machine code count
+};
+
+/// A recorded block of which only the machine code is: the source's accesses are known from others.
+class ExecutedBlock : public WarpAccessSink {
+public:
+  ExecutedBlock(std::uint64_t block, SnapshotWindows& windows, MachineExecution::BlockHandle execution)
+      : execution_(std::move(execution)), block_(block), windows_(windows) {}
+  ~ExecutedBlock() override {
+    windows_.ended(block_, SnapshotWindows::Role::recorded, std::nullopt,
+                   MachineExecution::records_of(execution_));
+  }
+  void access(std::uint32_t, const ring::Line&) override {}
+  bool observes() const override { return false; }
+
+private:
+  MachineExecution::BlockHandle execution_; ///< ends when the block has
+  std::uint64_t block_;
+  SnapshotWindows& windows_;
 };
 
 /// Checks, during its lifetime, whether the tracing has ended: otherwise a stuck snooper stays undetected
@@ -139,9 +175,13 @@ GridResult run_traced(const Grid& grid, const LaunchToExecute& launch, int capab
     if (role == Role::counted)
       return std::make_unique<CountingSink>(block, role, windows);
     MachineExecution::BlockHandle executed = execution ? execution->execute(block) : nullptr;
+    const bool leaves_out = execution != nullptr && execution->leaves_out();
+    if (leaves_out && block >= observed_blocks)
+      return std::make_unique<ExecutedBlock>(block, windows, std::move(executed));
     ring::BlockBuffer* const buffer = ring::enter(channel, block, threads);
-    return buffer ? std::make_unique<RingSink>(buffer, threads, block, windows, std::move(executed))
-                  : nullptr;
+    return buffer
+               ? std::make_unique<RingSink>(buffer, threads, block, windows, std::move(executed), leaves_out)
+               : nullptr;
   };
   const Tracing tracing{open_block, is_last && !grid.workspace};
   std::optional<StallWatchdog> watchdog;
@@ -208,20 +248,27 @@ LaunchResult run_all_blocks(const KernelRecord& kernel, const trace::Dim3& grid_
   LaunchToExecute to_execute{kernel, launch, arguments, features.cluster, grid.workspace};
   GridResult result;
   if (channel) {
-    const runtime::SnapshotGoal goal = goal_of(grid, recorder.goal(launch), channel);
-    SnapshotWindows windows(grid_dim.count(), goal);
+    runtime::SnapshotGoal goal = goal_of(grid, recorder.goal(launch), channel);
     to_execute.recorded_blocks = goal.max_blocks;
+    const std::uint64_t wanted = goal.is_exact ? goal.max_blocks : goal.min_blocks;
+    to_execute.records_of_block = goal.max_records / std::max<std::uint64_t>(wanted, 1);
     const auto execution = MachineExecution::begin(to_execute);
+    const bool leaves_out = execution && execution->leaves_out();
+    if (leaves_out && !goal.is_exact)
+      goal.min_blocks = goal.max_blocks = goal.wave_blocks;
+    SnapshotWindows windows(grid_dim.count(), goal);
     result = run_traced(grid, to_execute, features.capability, channel, windows, is_last, execution.get());
     if (execution)
       execution->end();
     recorder.end_launch({.launch = launch.id,
-                         .complete = result.status == BlockStatus::ok && !windows.has_part_of_block(),
+                         .complete = result.status == BlockStatus::ok && !windows.has_part_of_block() &&
+                                     !(leaves_out && execution->has_failed()),
                          .executed_accesses = result.executed_accesses,
                          .probed_accesses = result.probed_accesses,
                          .blocks = windows.first_blocks(),
                          .windows = windows.further_windows(),
-                         .work = windows.of_launch()});
+                         .work = windows.of_launch(),
+                         .leaves_out = leaves_out});
     if (windows.is_cut())
       runtime::warn(fmt::format("the snapshot of {} ends after {} of its {} blocks, at {} warp accesses "
                                 "(WARPLENS_SNAPSHOT_ACCESSES sets the limit)",

@@ -153,7 +153,7 @@ private:
       }
       return;
     }
-    block.run(grid_, id, sink.get());
+    block.run(grid_, id, sink && sink->observes() ? sink.get() : nullptr);
     finish(block, sink);
   }
 

@@ -147,12 +147,17 @@ bool SnapshotWindows::scouts_differ() const {
          is_other(scouts_.lines, scouts_.lines_squared, count, recorded.lines / blocks);
 }
 
-void SnapshotWindows::ended(std::uint64_t block, Role role, const trace::LaunchWork& work,
+trace::LaunchWork SnapshotWindows::Work::mean() const {
+  const double count = std::max(1.0, double(blocks));
+  return {std::uint64_t(std::llround(accesses / count)), std::uint64_t(std::llround(lines / count))};
+}
+
+void SnapshotWindows::ended(std::uint64_t block, Role role, const std::optional<trace::LaunchWork>& work,
                             std::uint64_t records) {
   const std::lock_guard lock(mutex_);
   if (role == Role::counted) {
-    scouts_.add(work);
-    all_scouts_.add(work);
+    scouts_.add(*work);
+    all_scouts_.add(*work);
     return;
   }
   const auto window = std::ranges::upper_bound(windows_, block, {}, &Window::first) - 1;
@@ -170,7 +175,7 @@ void SnapshotWindows::add_ended(Window& window) {
     has_part_of_block_ |= is_too_long && window.first + next->first == 0;
     window.records += next->second.records;
     if (!is_too_long || has_part_of_block_)
-      window.work.add(next->second.work);
+      window.work.add(next->second.work.value_or(window.work.mean()));
     if (window.records < window.max_records)
       continue;
     window.is_cut = window.first + window.work.blocks < window.end;

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 namespace warplens::cpu {
@@ -32,8 +33,10 @@ public:
   /// Returns what the block, which is about to run, is needed for.
   Role admit(std::uint64_t block);
   /// Records that an admitted block has ended, what it did, and how many records the trace has of it, or
-  /// would have: no more than max_records() are wanted.
-  void ended(std::uint64_t block, Role role, const trace::LaunchWork& work, std::uint64_t records = 0);
+  /// would have: no more than max_records() are wanted. `work`: empty if it was not observed; then it is
+  /// taken to be that of the observed blocks before.
+  void ended(std::uint64_t block, Role role, const std::optional<trace::LaunchWork>& work,
+             std::uint64_t records = 0);
   std::uint64_t max_records() const { return goal_.max_records; }
 
   // For use after the launch:
@@ -56,9 +59,10 @@ private:
     double accesses = 0, accesses_squared = 0, lines = 0, lines_squared = 0;
     void add(const trace::LaunchWork& work);
     void add(const Work& other);
+    trace::LaunchWork mean() const;
   };
   struct Ended {
-    trace::LaunchWork work;
+    std::optional<trace::LaunchWork> work;
     std::uint64_t records = 0;
   };
   /// A run of blocks that is recorded until it has enough blocks and accesses.

@@ -56,6 +56,9 @@ void ExecutionRecorder::put_runs(machine::WarpId warp) {
 }
 
 void ExecutionRecorder::put(machine::WarpId warp, const trace::WarpAccess& access) {
+  if ((access.site & trace::not_an_access) == 0)
+    ++accesses_[warp.warp];
+  ++records_;
   encoder_.add_access(warp.block, warp.warp, access);
   if (encoder_.is_full())
     make_room_();
@@ -103,7 +106,7 @@ std::uint32_t ExecutionRecorder::resolve(machine::WarpId warp, const machine::Ac
 
 void ExecutionRecorder::on_access(machine::WarpId warp, const machine::Access& access) {
   trace::WarpAccess record;
-  record.site = access.instruction;
+  record.site = access.instruction | left_out_;
   record.bytes = access.bytes;
   record.kind = access.is_atomic  ? AccessKind::atomic
                 : access.is_store ? AccessKind::store
@@ -143,6 +146,34 @@ void ExecutionRecorder::put_bulk(machine::WarpId warp, trace::WarpAccess& record
 
 void ExecutionRecorder::on_barrier(machine::WarpId warp, std::uint32_t instruction, machine::Mask lanes) {
   put(warp, {.site = instruction, .active = lanes, .space = Space::generic, .kind = AccessKind::barrier});
+}
+
+void ExecutionRecorder::leave_out(machine::WarpId warp, std::uint32_t loop, std::uint64_t iterations,
+                                  std::uint64_t measured, std::uint64_t from) {
+  trace::WarpAccess record{.site = loop | trace::leaves_out, .active = 0b111, .bytes = word_bytes};
+  record.addresses[0] = iterations;
+  record.addresses[1] = measured;
+  record.addresses[2] = from;
+  put(warp, record);
+}
+
+void ExecutionRecorder::describe(machine::WarpId warp, machine::Access access,
+                                 std::span<const std::uint64_t, machine::lane_count> first,
+                                 std::span<const std::uint64_t, machine::lane_count> last) {
+  left_out_ = trace::is_left_out;
+  for (const auto addresses : {first, last}) {
+    access.addresses = addresses;
+    on_access(warp, access);
+  }
+  left_out_ = 0;
+}
+
+void ExecutionRecorder::end_check(machine::WarpId warp, std::uint32_t loop, std::uint64_t iterations,
+                                  std::uint64_t to) {
+  trace::WarpAccess record{.site = loop | trace::ends_check, .active = 0b11, .bytes = word_bytes};
+  record.addresses[0] = iterations;
+  record.addresses[1] = to;
+  put(warp, record);
 }
 
 void ExecutionRecorder::end_block(std::uint64_t block) {

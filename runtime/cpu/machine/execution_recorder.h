@@ -29,11 +29,27 @@ public:
                     std::uint32_t warps_per_block, std::uint32_t stack_bytes,
                     std::span<const ConstantOperand> operands)
       : encoder_(encoder), make_room_(std::move(make_room)), warps_per_block_(warps_per_block),
-        stack_bytes_(stack_bytes), operands_(operands), runs_(warps_per_block) {}
+        stack_bytes_(stack_bytes), operands_(operands), runs_(warps_per_block), accesses_(warps_per_block) {}
 
   void on_run(machine::WarpId warp, std::uint32_t first, std::uint32_t count, machine::Mask active) override;
   void on_access(machine::WarpId warp, const machine::Access& access) override;
   void on_barrier(machine::WarpId warp, std::uint32_t instruction, machine::Mask lanes) override;
+
+  /// Returns how many accesses and arrivals at barriers of a warp are recorded: a copy to shared memory is
+  /// one.
+  std::uint64_t accesses_of(std::uint32_t warp) const { return accesses_[warp]; }
+  std::uint64_t records() const { return records_; } ///< of all warps
+  /// Records that a loop's iterations are left out between the warp's last access and its next one, and that
+  /// `measured` iterations, which began behind `from` accesses, stand for them.
+  void leave_out(machine::WarpId warp, std::uint32_t loop, std::uint64_t iterations, std::uint64_t measured,
+                 std::uint64_t from);
+  /// Records an access that the iterations left out make, by its addresses in the first and the last of them.
+  void describe(machine::WarpId warp, machine::Access access,
+                std::span<const std::uint64_t, machine::lane_count> first,
+                std::span<const std::uint64_t, machine::lane_count> last);
+  /// Records that the loop's last iteration that is like the others, of the `iterations` behind those left
+  /// out the one after these, began behind `to` accesses.
+  void end_check(machine::WarpId warp, std::uint32_t loop, std::uint64_t iterations, std::uint64_t to);
 
   /// Records what is left of the block.
   void end_block(std::uint64_t block);
@@ -52,6 +68,9 @@ private:
   std::uint32_t warps_per_block_, stack_bytes_;
   std::span<const ConstantOperand> operands_;
   std::vector<std::vector<trace::ExecutedRun>> runs_; ///< by warp
+  std::vector<std::uint64_t> accesses_;               ///< by warp
+  std::uint64_t records_ = 0;
+  std::uint64_t left_out_ = 0; ///< trace::left_out, in describe()
 };
 
 } // namespace warplens::cpu

@@ -4,6 +4,7 @@
 #include "runtime/cpu/device/registry.h"
 #include "runtime/cpu/machine/compare_memory.h"
 #include "runtime/cpu/machine/execution_recorder.h"
+#include "runtime/cpu/machine/iteration_sampler.h"
 #include "runtime/cpu/machine/poll_filter.h"
 #include "runtime/cpu/machine/prepared_launch.h"
 #include "runtime/cpu/machine/readable_memory.h"
@@ -14,6 +15,7 @@
 #include "vocabulary/round_up.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <deque>
 #include <fmt/format.h>
@@ -28,6 +30,9 @@
 
 namespace warplens::cpu {
 namespace {
+
+/// Blocks leave out iterations where no more than this share of their records is left.
+constexpr double worthwhile = 0.7;
 
 /// Memory that device code allocates while a block's machine code is executed: malloc() of device code.
 class DeviceHeap {
@@ -78,12 +83,15 @@ struct Executor {
 /// Leads what blocks do to the recorder of each; of some it is not recorded.
 class BlockSinks : public machine::Sink {
 public:
-  BlockSinks(std::span<const std::uint64_t> recorded, std::uint32_t warps_per_block,
+  BlockSinks(std::span<const std::uint64_t> recorded, std::uint32_t warps_per_block, bool leaves_out,
              const std::function<std::unique_ptr<ExecutionRecorder>()>& make_recorder) {
     for (const std::uint64_t block : recorded) {
       OfBlock& sink = sinks_[block];
       sink.recorder = make_recorder();
-      sink.filter = std::make_unique<PollFilter>(*sink.recorder, warps_per_block);
+      if (leaves_out)
+        sink.sampler = std::make_unique<IterationSampler>(*sink.recorder, warps_per_block);
+      sink.filter = std::make_unique<PollFilter>(
+          sink.sampler ? static_cast<machine::Sink&>(*sink.sampler) : *sink.recorder, warps_per_block);
     }
   }
   void on_run(machine::WarpId warp, std::uint32_t first, std::uint32_t count, machine::Mask active) override {
@@ -103,17 +111,28 @@ public:
     if (PollFilter* const filter = filter_of(warp))
       filter->on_barrier(warp, instruction, lanes);
   }
-  /// The blocks have ended.
-  void end() {
+  /// The blocks have ended. Returns the number of their records.
+  std::uint64_t end() {
+    std::uint64_t records = 0;
     for (const auto& [block, sink] : sinks_) {
       sink.filter->end_block(block);
+      if (sink.sampler) {
+        sink.sampler->end_block(block);
+        fit_together_ &= sink.sampler->meet_at_barriers();
+      }
       sink.recorder->end_block(block);
+      records += sink.recorder->records();
     }
+    return records;
   }
+
+  /// Returns whether each block's records fit together. After end().
+  bool fit_together() const { return fit_together_; }
 
 private:
   struct OfBlock {
     std::unique_ptr<ExecutionRecorder> recorder;
+    std::unique_ptr<IterationSampler> sampler; ///< null: all is recorded
     std::unique_ptr<PollFilter> filter;
   };
 
@@ -129,13 +148,72 @@ private:
   std::unordered_map<std::uint64_t, OfBlock> sinks_;
   std::uint64_t last_block_ = 0;
   PollFilter* last_ = nullptr;
+  bool fit_together_ = true;
 };
+
+/// Counts what a block would have in the trace, before another sink.
+class RecordCounter : public machine::Sink {
+public:
+  explicit RecordCounter(machine::Sink& sink) : sink_(sink) {}
+  void on_run(machine::WarpId warp, std::uint32_t first, std::uint32_t count, machine::Mask active) override {
+    sink_.on_run(warp, first, count, active);
+  }
+  void on_access(machine::WarpId warp, const machine::Access& access) override {
+    ++records_;
+    sink_.on_access(warp, access);
+  }
+  void on_barrier(machine::WarpId warp, std::uint32_t instruction, machine::Mask lanes) override {
+    ++records_;
+    sink_.on_barrier(warp, instruction, lanes);
+  }
+  std::uint64_t records() const { return records_; }
+
+private:
+  machine::Sink& sink_;
+  std::uint64_t records_ = 0;
+};
+
+/// How many records a block has whole, and how many where its loops leave out iterations.
+struct RecordsOfBlock {
+  std::uint64_t whole = 0, sampled = 0;
+};
+
+/// The functions of the outside world, of which only the heap does anything: the program's own block prints
+/// and asserts.
+machine::Builtins builtins_of(DeviceHeap& heap) {
+  return {.vprintf = [](auto, auto, auto&) { return 0; },
+          .malloc = [&heap](std::uint64_t bytes) { return heap.allocate(bytes); },
+          .free = [](std::uint64_t) { return true; },
+          .assert_fail = [](auto, auto, auto, auto) {}};
+}
+
+/// Returns the records of a block; none where it cannot be executed, or cannot leave out iterations.
+RecordsOfBlock count_records(const Code& code, std::uint64_t block, std::uint32_t warps_per_block,
+                             const std::vector<machine::Range>& ranges) {
+  machine::Memory memory(ranges, true);
+  DeviceHeap heap(memory);
+  machine::Launch launch = code.launch;
+  launch.builtins = builtins_of(heap);
+  trace::ExecutedEncoder encoder(code.execution.capability); // of which nothing is written
+  ExecutionRecorder recorder(encoder, [&] { encoder.take(); }, warps_per_block,
+                             machine::stack_bytes(*code.kernel, launch), {});
+  IterationSampler sampler(recorder, warps_per_block);
+  RecordCounter counter(sampler);
+  const machine::Outcome outcome =
+      machine::execute(*code.program, *code.kernel, launch, std::span(&block, 1), memory, &counter);
+  sampler.end_block(block);
+  return outcome.is_finished() && sampler.meet_at_barriers()
+             ? RecordsOfBlock{counter.records(), recorder.records()}
+             : RecordsOfBlock{};
+}
 
 } // namespace
 
 struct MachineExecution::State {
   std::uint32_t launch = 0;
   std::uint32_t warps_per_block = 0;
+  bool leaves_out = false;                ///< iterations of long loops
+  std::atomic<bool> fits_together = true; ///< what blocks are left with
   std::vector<machine::Range> ranges;
   std::deque<Code> codes;
   std::mutex mutex; ///< guards `idle`
@@ -191,6 +269,8 @@ public:
     }
   }
 
+  std::uint64_t records() const { return records_; }
+
 private:
   struct Executed {
     Code* code = nullptr;
@@ -217,18 +297,17 @@ private:
     DeviceHeap& heap = *executed.heap;
     machine::Launch launch = code.launch;
     launch.runs_blocks_together = blocks.size() > 1;
-    launch.builtins = {.vprintf = [](auto, auto, auto&) { return 0; }, // the program's own block prints
-                       .malloc = [&](std::uint64_t bytes) { return heap.allocate(bytes); },
-                       .free = [](std::uint64_t) { return true; },
-                       .assert_fail = [](auto, auto, auto, auto) {}};
-    BlockSinks sinks(blocks.first(recorded), state_.warps_per_block, [&] {
+    launch.builtins = builtins_of(heap);
+    BlockSinks sinks(blocks.first(recorded), state_.warps_per_block, state_.leaves_out, [&] {
       return std::make_unique<ExecutionRecorder>(
           executor->encoder, [&] { state_.write(*executor); }, state_.warps_per_block,
           machine::stack_bytes(*code.kernel, launch), code.operands);
     });
     const machine::Outcome outcome =
         machine::execute(*code.program, *code.kernel, launch, blocks, executor->memory, &sinks);
-    sinks.end();
+    records_ += sinks.end();
+    if (!sinks.fit_together())
+      state_.fits_together = false;
     const std::scoped_lock lock(code.mutex);
     trace::Execution& execution = code.execution;
     execution.warp_instructions += outcome.warp_instructions;
@@ -244,6 +323,7 @@ private:
 
   State& state_;
   std::vector<Executed> executed_;
+  std::uint64_t records_ = 0;
 };
 
 void MachineExecution::EndOfBlocks::operator()(OfBlocks* blocks) const {
@@ -286,12 +366,36 @@ std::unique_ptr<MachineExecution> MachineExecution::begin(const LaunchToExecute&
     std::iota(blocks.begin(), blocks.end(), std::uint64_t{0});
     execution->together_.reset(new OfBlocks(*execution->state_, blocks,
                                             std::min<std::uint64_t>(launch.recorded_blocks, blocks.size())));
+    return execution;
+  }
+  // Blocks wait for none behind them, so the first one can be executed alone.
+  const Code& first = execution->state_->codes.front();
+  if (first.execution.is_complete() && launch.cluster.count() == 1) {
+    const RecordsOfBlock records =
+        count_records(first, 0, execution->state_->warps_per_block, execution->state_->ranges);
+    execution->state_->leaves_out = records.whole > launch.records_of_block &&
+                                    double(records.sampled) < worthwhile * double(records.whole);
   }
   return execution;
 }
 
 MachineExecution::BlockHandle MachineExecution::execute(std::uint64_t block) {
   return together_ ? nullptr : BlockHandle(new OfBlocks(*state_, std::span(&block, 1), 1));
+}
+
+std::uint64_t MachineExecution::records_of(const BlockHandle& block) {
+  return block ? block->records() : 0;
+}
+
+bool MachineExecution::leaves_out() const {
+  return state_->leaves_out;
+}
+
+bool MachineExecution::has_failed() const {
+  return !state_->fits_together || std::ranges::any_of(state_->codes, [](Code& code) {
+    const std::scoped_lock lock(code.mutex);
+    return !code.execution.is_complete();
+  });
 }
 
 void MachineExecution::end() {

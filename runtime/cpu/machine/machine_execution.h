@@ -30,6 +30,14 @@ public:
   /// Executes a block that is about to run. Null if all have been executed together, before the first one.
   BlockHandle execute(std::uint64_t block);
 
+  /// Returns the number of records that an executed block has in the trace.
+  static std::uint64_t records_of(const BlockHandle& block);
+  /// Returns whether iterations of long loops are left out, as blocks have more records than are wanted.
+  bool leaves_out() const;
+  /// Returns whether some code could not be executed to the end, or some block's warps left out other
+  /// barriers than its others.
+  bool has_failed() const;
+
   /// Writes the rest of what was executed, and how, into the trace. After the last block.
   void end();
 

@@ -23,6 +23,8 @@ struct LaunchToExecute {
   /// blocks are recorded. Null: the launch is none.
   const void* workspace = nullptr;
   std::uint64_t recorded_blocks = 0;
+  /// How many records a block may have: longer ones leave out iterations of loops.
+  std::uint64_t records_of_block = ~std::uint64_t{0};
 };
 
 struct PreparedLaunch {

@@ -1,0 +1,138 @@
+#include "model/clock/left_out_time.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+namespace warplens::model {
+namespace {
+
+/// The cycles that a block's warps took around gaps that are alike, in the mean.
+struct OfBlock {
+  std::uint32_t block = 0;
+  double warps = 0, measured = 0;
+  double with_check = 0, measured_with_check = 0, checked = 0;
+
+  void add(double cycles, double of_check) {
+    ++warps;
+    measured += cycles;
+    if (of_check == 0)
+      return;
+    ++with_check;
+    measured_with_check += cycles;
+    checked += of_check;
+  }
+  double before() const {
+    return (with_check == 0 ? measured : measured_with_check) /
+           std::max(1.0, with_check == 0 ? warps : with_check);
+  }
+  double behind() const { return with_check == 0 ? before() : checked / with_check; }
+  double both() const { return (before() + behind()) / 2; }
+};
+
+/// Returns the share of what blocks differ by that lasts: that they differ by before gaps and behind them.
+double lasting_share(std::span<const OfBlock> blocks, double mean) {
+  double before = 0, behind = 0;
+  for (const OfBlock& of : blocks) {
+    before += of.before() / double(blocks.size());
+    behind += of.behind() / double(blocks.size());
+  }
+  double together = 0, all = 0;
+  for (const OfBlock& of : blocks) {
+    together += (of.before() - before) * (of.behind() - behind);
+    all += (of.both() - mean) * (of.both() - mean);
+  }
+  return all == 0 ? 0 : std::clamp(together / all, 0.0, 1.0);
+}
+
+} // namespace
+
+LeftOutTime::LeftOutTime(const Snapshot& snapshot) : snapshot_(snapshot), warps_(snapshot.warps.size()) {
+  for (std::uint32_t warp = 0; warp < snapshot.warps.size(); ++warp)
+    for (std::uint32_t gap = 0; gap < snapshot.warps[warp].gaps.size(); ++gap) {
+      const Warp& of = snapshot.warps[warp];
+      const Gap& at = of.gaps[gap];
+      for (const std::uint32_t access : {at.measured, at.before, at.check_end})
+        if (access < of.accesses.size() && of.accesses[access].begins != SampledPart::none)
+          places_.emplace(&of.accesses[access], Place{warp, gap});
+    }
+}
+
+void LeftOutTime::begin(const Access& access, Cycle now, Memory& memory) {
+  const auto place = places_.find(&access);
+  if (place == places_.end())
+    return;
+  const Gap& gap = snapshot_.warps[place->second.warp].gaps[place->second.gap];
+  OfWarp& warp = warps_[place->second.warp];
+  switch (access.begins) {
+  case SampledPart::none: return;
+  case SampledPart::measured: break;
+  case SampledPart::behind_gap:
+    warp.gaps.push_back({gap.left_out, double(now - warp.since)});
+    memory.pass_over(gap.loads, L2Kind::load);
+    memory.pass_over(gap.stores, L2Kind::store);
+    break;
+  case SampledPart::behind_check:
+    if (!warp.gaps.empty() && gap.checked > 0)
+      warp.gaps.back().checked = double(now - warp.since) / gap.checked;
+    break;
+  }
+  warp.since = now;
+}
+
+std::vector<double> LeftOutTime::of_blocks(std::span<const std::uint32_t> beside) const {
+  // A gap's number within its warp, what is left out there, and the blocks on the SM: such gaps are alike.
+  using Kind = std::tuple<std::size_t, double, std::uint32_t>;
+  std::map<Kind, std::vector<OfBlock>> of_kind;
+  const auto each_gap = [&](std::uint32_t block, const OfWarp& warp, auto&& visit) {
+    for (std::size_t gap = 0; gap < warp.gaps.size(); ++gap)
+      visit(Kind{gap, warp.gaps[gap].left_out, beside[block]}, warp.gaps[gap]);
+  };
+  const auto warps_of = [&](std::uint32_t block) {
+    return std::span(warps_).subspan(snapshot_.blocks[block].first_warp, snapshot_.blocks[block].warps);
+  };
+  for (std::uint32_t block = 0; block < snapshot_.blocks.size(); ++block)
+    for (const OfWarp& warp : warps_of(block))
+      each_gap(block, warp, [&](const Kind& kind, const PassedGap& gap) {
+        std::vector<OfBlock>& blocks = of_kind[kind];
+        if (blocks.empty() || blocks.back().block != block)
+          blocks.push_back({block});
+        blocks.back().add(gap.measured, gap.checked);
+      });
+  // Where within an iteration a warp begins to be measured is chance, and which block waits for which: the
+  // longest of several would be too long for what is left out, in which that evens out. So blocks differ by
+  // no more than what lasts.
+  std::map<std::pair<Kind, std::uint32_t>, double> cycles;
+  for (const auto& [kind, blocks] : of_kind) {
+    double mean = 0;
+    for (const OfBlock& of : blocks)
+      mean += of.both() / double(blocks.size());
+    const double lasting = lasting_share(blocks, mean);
+    for (const OfBlock& of : blocks)
+      cycles[{kind, of.block}] = mean + lasting * (of.both() - mean);
+  }
+  std::vector<double> later(snapshot_.blocks.size());
+  for (std::uint32_t block = 0; block < later.size(); ++block)
+    for (const OfWarp& warp : warps_of(block)) {
+      double of_warp = 0;
+      each_gap(block, warp, [&](const Kind& kind, const PassedGap& gap) {
+        of_warp += gap.left_out * cycles.at({kind, block});
+      });
+      later[block] = std::max(later[block], of_warp);
+    }
+  return later;
+}
+
+double LeftOutTime::error() const {
+  double before = 0, behind = 0;
+  for (const OfWarp& warp : warps_)
+    for (const PassedGap& gap : warp.gaps)
+      if (gap.checked != 0) {
+        before += gap.left_out * gap.measured;
+        behind += gap.left_out * gap.checked;
+      }
+  return before == 0 ? 1 : std::abs(behind / before - 1);
+}
+
+} // namespace warplens::model

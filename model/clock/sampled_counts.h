@@ -1,0 +1,13 @@
+// What a trial counts of iterations that stand for others, as it would count of all.
+#pragma once
+
+#include "model/counts/trial_counts.h"
+#include "model/snapshot/snapshot.h"
+
+namespace warplens::model {
+
+/// Adds what the measured accesses of a snapshot that leaves out iterations stand for. `longer`: how many
+/// times as long the trial would have taken; its cycles are those of all iterations already.
+void add_left_out(TrialCounts& counts, const Snapshot& snapshot, double longer);
+
+} // namespace warplens::model

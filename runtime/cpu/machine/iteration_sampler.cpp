@@ -1,0 +1,246 @@
+#include "runtime/cpu/machine/iteration_sampler.h"
+
+#include "vocabulary/geometry.h"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+#include <utility>
+
+namespace warplens::cpu {
+namespace {
+
+constexpr std::size_t max_loops = 8;         ///< in each other
+constexpr std::size_t max_places = 1u << 14; ///< accesses in an iteration: longer ones are recorded
+constexpr std::uint64_t measured_accesses = 512;
+constexpr std::uint64_t min_measured = 8, max_measured = 128; ///< iterations
+
+void mix(std::uint64_t& hash, std::uint64_t number) {
+  hash = (hash ^ number) * 0x9e3779b97f4a7c15;
+  hash ^= hash >> 29;
+}
+
+bool lies_in_shared_memory(const machine::Access& access, std::uint64_t address) {
+  return access.space == sass::Space::shared ||
+         (access.space == sass::Space::generic && address >> 56 << 56 == machine::shared_window);
+}
+
+} // namespace
+
+std::uint64_t IterationSampler::measured_iterations(std::uint64_t accesses, std::uint64_t period) {
+  return std::clamp(std::bit_ceil(measured_accesses / std::max<std::uint64_t>(accesses, 1)),
+                    std::max(min_measured, period), max_measured);
+}
+
+bool IterationSampler::is_of_shared_memory(const Event& event) {
+  return lies_in_shared_memory(*event.access,
+                               event.addresses[unsigned(std::countr_zero(event.access->lanes))]);
+}
+
+/// Adds an event to a loop's iteration.
+void IterationSampler::note(Loop& loop, const Event& event) {
+  mix(loop.hash, std::uint64_t(event.kind) << 32 | event.active);
+  loop.has_barriers |= event.kind == Event::Kind::barrier;
+  if (!event.access)
+    return mix(loop.hash, std::uint64_t{event.first} << 32 | event.count);
+  const machine::Access& access = *event.access;
+  mix(loop.hash, std::uint64_t{access.instruction} << 32 | std::uint64_t{access.bytes} << 8 |
+                     std::uint64_t{access.is_further} << 2 | std::uint64_t{access.stores_copy} << 1 |
+                     std::uint64_t{access.is_store});
+  ++loop.accesses;
+  Place place;
+  std::uint64_t lanes = 0;
+  for (std::uint32_t left = access.lanes; left != 0; left &= left - 1) {
+    const auto lane = unsigned(std::countr_zero(left));
+    if (lies_in_shared_memory(access, event.addresses[lane]))
+      continue; // where it lies there changes no cache
+    place.sum += event.addresses[lane];
+    place.weighted += (lane + 1) * event.addresses[lane];
+    ++lanes;
+  }
+  if (place.sum == 0)
+    return;
+  if (loop.next_place == max_places) {
+    loop.is_unique = true;
+    return;
+  }
+  if (loop.next_place == loop.places.size())
+    loop.places.emplace_back();
+  const Place last = std::exchange(loop.places[loop.next_place++], place);
+  const std::int64_t step = std::int64_t(place.sum - last.sum) / std::int64_t(lanes);
+  loop.period = std::max(loop.period, line_bytes / std::gcd(std::uint64_t{line_bytes}, std::uint64_t(step)));
+  mix(loop.hash, place.sum - last.sum);
+  mix(loop.hash, place.weighted - last.weighted);
+}
+
+/// Ends a loop's iteration. Returns whether iterations can be left out from now on.
+bool IterationSampler::end_iteration(Loop& loop, std::uint64_t recorded) {
+  const bool repeats = !loop.is_unique && (loop.accesses != 0 || loop.has_barriers) && loop.hash == loop.last;
+  loop.stable = repeats ? loop.stable + 1 : 0;
+  loop.last = loop.hash;
+  loop.measured = measured_iterations(loop.accesses, loop.period);
+  if (loop.has_barriers && repeats) {
+    // The warps of a block leave out the same iterations, or they would meet at other barriers. They are at
+    // most one iteration apart, so that all have said how many they need before one leaves out any.
+    std::uint64_t& of_block = measured_at_barriers_[loop.head];
+    of_block = std::max(of_block, loop.measured);
+    loop.measured = of_block;
+  }
+  ++loop.iterations;
+  loop.hash = loop.accesses = loop.next_place = 0;
+  loop.period = 1;
+  loop.is_unique = false;
+  loop.starts.push_back(recorded);
+  if (loop.starts.size() > max_measured + 1)
+    loop.starts.pop_front();
+  // Warps that begin together do not stay in step: the first iterations are no measure. A warp without
+  // accesses to memory repeats one iteration earlier than the others of its block: all begin at a multiple.
+  return loop.stable >= 2 * loop.measured - 4 && loop.iterations % (loop.measured / 2) == 0;
+}
+
+/// Notes where a run begins: loops end, begin, or begin their next iteration. Returns whether the innermost
+/// one can leave out iterations from now on.
+bool IterationSampler::enter(machine::WarpId warp, OfWarp& of, std::uint32_t first, machine::Mask active) {
+  std::vector<Loop>& loops = of.loops;
+  while (!loops.empty() && !(first >= loops.back().head && first < loops.back().end))
+    loops.pop_back();
+  if (first >= of.last_end)
+    return false;
+  const auto known = std::ranges::find(loops.rbegin(), loops.rend(), first, &Loop::head);
+  const std::uint64_t recorded = recorder_.accesses_of(warp.warp);
+  if (known == loops.rend()) {
+    if (loops.size() == max_loops)
+      loops.erase(loops.begin());
+    loops.push_back({.head = first, .end = of.last_end, .active = active, .iterations = 1});
+    loops.back().starts.push_back(recorded);
+    return false;
+  }
+  loops.erase(known.base(), loops.end());
+  Loop& loop = loops.back();
+  loop.end = std::max(loop.end, of.last_end);
+  loop.is_unique |= std::exchange(loop.active, active) != active;
+  return end_iteration(loop, recorded);
+}
+
+/// Records an event, which belongs to iterations of the first `loops` loops.
+void IterationSampler::record(machine::WarpId warp, OfWarp& of, const Event& event, std::size_t loops) {
+  for (std::size_t i = 0; i < loops; ++i)
+    note(of.loops[i], event);
+  switch (event.kind) {
+  case Event::Kind::run: return recorder_.on_run(warp, event.first, event.count, event.active);
+  case Event::Kind::barrier: return recorder_.on_barrier(warp, event.first, event.active);
+  case Event::Kind::access: break;
+  }
+  machine::Access access = *event.access;
+  access.addresses = event.addresses;
+  recorder_.on_access(warp, access);
+}
+
+/// Ends the iteration that is held back. Returns false if it is another one than those before.
+bool IterationSampler::hold_iteration(machine::WarpId warp, OfWarp& of) {
+  Loop& loop = of.loops.back();
+  Held& held = *of.held;
+  end_iteration(loop, recorder_.accesses_of(warp.warp));
+  if (loop.stable == 0 || held.left_out + held.measured > trace::max_left_out)
+    return false;
+  held.iterations.push_back(std::exchange(held.now, {}));
+  if (held.iterations.size() < held.measured + held.measured / 2)
+    return true;
+  // As many are left out at a time as there are in the period of lines, or a multiple.
+  if (held.left_out == 0)
+    held.first = std::move(held.iterations.front());
+  held.last = std::move(held.iterations[held.measured - 1]);
+  held.iterations.erase(held.iterations.begin(), held.iterations.begin() + std::ptrdiff_t(held.measured));
+  held.left_out += held.measured;
+  return true;
+}
+
+/// Records what is left out, and then what is held back.
+void IterationSampler::record_held(machine::WarpId warp, OfWarp& of) {
+  const std::unique_ptr<Held> own = std::move(of.held);
+  const Held& held = *own;
+  const std::size_t outer = of.loops.size() - 1;
+  const Loop& loop = of.loops.back();
+  if (held.left_out != 0) {
+    of.barriers_left_out +=
+        held.left_out * std::uint64_t(std::ranges::count(held.first, Event::Kind::barrier, &Event::kind));
+    for (std::size_t i = 0; i < outer; ++i)
+      of.loops[i].is_unique = true;
+    recorder_.leave_out(warp, loop.head, held.left_out, held.measured, held.measured_from);
+    for (std::size_t i = 0; i < held.first.size() && i < held.last.size(); ++i)
+      if (held.first[i].access && held.last[i].access && !is_of_shared_memory(held.first[i]))
+        recorder_.describe(warp, *held.first[i].access, held.first[i].addresses, held.last[i].addresses);
+  }
+  std::uint64_t last_begin = 0;
+  for (const std::vector<Event>& iteration : held.iterations) {
+    last_begin = recorder_.accesses_of(warp.warp);
+    for (const Event& event : iteration)
+      record(warp, of, event, outer);
+  }
+  if (held.left_out != 0 && held.iterations.size() > 1)
+    recorder_.end_check(warp, loop.head, held.iterations.size() - 1, last_begin);
+  for (const Event& event : held.now)
+    record(warp, of, event, outer);
+}
+
+void IterationSampler::on_run(machine::WarpId warp, std::uint32_t first, std::uint32_t count,
+                              machine::Mask active) {
+  OfWarp& of = warps_[warp.warp];
+  if (of.held) {
+    const Loop& loop = of.loops.back();
+    const bool is_inside = first >= loop.head && first < loop.end;
+    const bool begins = first == loop.head && first < of.last_end;
+    if (!is_inside || (begins && (active != loop.active || !hold_iteration(warp, of))))
+      record_held(warp, of);
+  }
+  if (!of.held && enter(warp, of, first, active)) {
+    const Loop& loop = of.loops.back();
+    of.held = std::make_unique<Held>();
+    of.held->measured = loop.measured;
+    of.held->measured_from = loop.starts[loop.starts.size() - 1 - loop.measured];
+  }
+  of.accesses.push_back({.first = first, .count = count, .active = active});
+  of.last_end = first + count;
+  for (Event& event : of.accesses) {
+    if (!of.held) {
+      record(warp, of, event, of.loops.size());
+      continue;
+    }
+    note(of.loops.back(), event);
+    of.held->now.push_back(std::move(event));
+  }
+  of.accesses.clear();
+}
+
+void IterationSampler::on_access(machine::WarpId warp, const machine::Access& access) {
+  Event& event = warps_[warp.warp].accesses.emplace_back();
+  event.kind = Event::Kind::access;
+  event.active = access.lanes;
+  event.access = access;
+  std::ranges::copy(access.addresses, event.addresses.begin());
+}
+
+void IterationSampler::on_barrier(machine::WarpId warp, std::uint32_t instruction, machine::Mask lanes) {
+  OfWarp& of = warps_[warp.warp];
+  Event event{.kind = Event::Kind::barrier, .first = instruction, .active = lanes};
+  if (!of.held)
+    return record(warp, of, event, of.loops.size());
+  note(of.loops.back(), event);
+  of.held->now.push_back(std::move(event));
+}
+
+void IterationSampler::end_block(std::uint64_t block) {
+  for (std::uint32_t number = 0; number < warps_.size(); ++number)
+    if (warps_[number].held)
+      record_held({block, number}, warps_[number]);
+  meet_at_barriers_ = std::ranges::all_of(
+      warps_, [&](const OfWarp& of) { return of.barriers_left_out == warps_.front().barriers_left_out; });
+  for (std::uint32_t number = 0; number < warps_.size(); ++number) {
+    OfWarp& of = warps_[number];
+    for (const Event& event : of.accesses)
+      record({block, number}, of, event, 0);
+    of = {};
+  }
+}
+
+} // namespace warplens::cpu

@@ -1,0 +1,105 @@
+// Leaves out iterations in the middle of long loops: what repeats is described, not written, so that a whole
+// wave of blocks fits into a trace.
+#pragma once
+
+#include "machine/execute.h"
+#include "runtime/cpu/machine/execution_recorder.h"
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace warplens::cpu {
+
+/// A sink before a recorder. A warp's loop repeats where its iterations execute the same instructions with
+/// the same lanes, and each access to global or local memory advances by a constant of its own. Of such a
+/// loop the first iterations, some that are to be measured, and the last ones are recorded; for those in
+/// between the recorder gets their number and the accesses of the first and the last of them. Where an
+/// iteration differs, all is recorded again until the loop has repeated for as long. Of loops in each other
+/// only one leaves out iterations: the outer one, unless the inner one is long itself.
+class IterationSampler : public machine::Sink {
+public:
+  IterationSampler(ExecutionRecorder& recorder, std::uint32_t warps_per_block)
+      : recorder_(recorder), warps_(warps_per_block) {}
+
+  void on_run(machine::WarpId warp, std::uint32_t first, std::uint32_t count, machine::Mask active) override;
+  void on_access(machine::WarpId warp, const machine::Access& access) override;
+  void on_barrier(machine::WarpId warp, std::uint32_t instruction, machine::Mask lanes) override;
+
+  /// Records what is held back: the block has ended.
+  void end_block(std::uint64_t block);
+
+  /// Returns whether the block's warps left out the same number of barriers. Otherwise those that are
+  /// recorded do not fit together. After end_block().
+  bool meet_at_barriers() const { return meet_at_barriers_; }
+
+  /// Returns the number of iterations that are measured, of a loop with that many accesses in each, of which
+  /// each begins at the same place in a line every `period` iterations: a power of two. As many are recorded
+  /// before them, and at least half as many behind those left out.
+  static std::uint64_t measured_iterations(std::uint64_t accesses, std::uint64_t period);
+
+private:
+  /// A run, an access or a barrier.
+  struct Event {
+    enum class Kind : std::uint8_t { run, access, barrier } kind = Kind::run;
+    std::uint32_t first = 0, count = 0; ///< of a run; `first`: the instruction of a barrier
+    machine::Mask active = 0;
+    std::optional<machine::Access> access = {}; ///< whose addresses are:
+    std::array<std::uint64_t, machine::lane_count> addresses = {};
+  };
+  /// Two sums over the addresses of an access's lanes: if both advance by as much as they would for a step of
+  /// all lanes, all lanes advance.
+  struct Place {
+    std::uint64_t sum = 0, weighted = 0;
+  };
+  struct Loop {
+    std::uint32_t head = 0, end = 0; ///< its instructions
+    machine::Mask active = 0;
+    std::uint64_t iterations = 0;     ///< that have ended
+    std::uint64_t stable = 0;         ///< the last of these that were like the one before each
+    std::uint64_t hash = 0, last = 0; ///< of the iteration so far, and of the one before
+    std::uint64_t accesses = 0;       ///< of the iteration so far
+    std::uint64_t period = 1;         ///< of the lines that the iteration so far begins in
+    bool has_barriers = false;
+    bool is_unique = false;           ///< the iteration so far is like no other
+    std::vector<Place> places;        ///< of its last accesses to global and local memory, in order
+    std::size_t next_place = 0;       ///< that the next access has
+    std::deque<std::uint64_t> starts; ///< ExecutionRecorder::accesses_of() as recent iterations began
+    std::uint64_t measured = 0;       ///< iterations
+  };
+  /// Iterations that are not recorded yet.
+  struct Held {
+    std::deque<std::vector<Event>> iterations;
+    std::vector<Event> now;          ///< of the iteration that has begun
+    std::uint64_t left_out = 0;      ///< iterations
+    std::uint64_t measured = 0;      ///< likewise, in place of those
+    std::uint64_t measured_from = 0; ///< ExecutionRecorder::accesses_of() as the measured ones began
+    std::vector<Event> first, last;  ///< of those left out
+  };
+  struct OfWarp {
+    std::vector<Loop> loops;     ///< the outer ones first
+    std::uint32_t last_end = 0;  ///< behind the last run
+    std::vector<Event> accesses; ///< since that
+    std::unique_ptr<Held> held;  ///< of the last loop; or null
+    std::uint64_t barriers_left_out = 0;
+  };
+
+  static bool is_of_shared_memory(const Event& event);
+  static void note(Loop& loop, const Event& event);
+  bool end_iteration(Loop& loop, std::uint64_t recorded);
+  bool enter(machine::WarpId warp, OfWarp& of, std::uint32_t first, machine::Mask active);
+  bool hold_iteration(machine::WarpId warp, OfWarp& of);
+  void record(machine::WarpId warp, OfWarp& of, const Event& event, std::size_t loops);
+  void record_held(machine::WarpId warp, OfWarp& of);
+
+  ExecutionRecorder& recorder_;
+  std::vector<OfWarp> warps_;
+  std::map<std::uint32_t, std::uint64_t> measured_at_barriers_; ///< iterations, by the heads of loops
+  bool meet_at_barriers_ = true;
+};
+
+} // namespace warplens::cpu

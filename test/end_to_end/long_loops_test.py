@@ -1,0 +1,82 @@
+"""Tests that kernels whose long loops leave out iterations come out as they do whole, and that the result says where they cannot."""
+
+import json
+import math
+import os
+import pathlib
+import tempfile
+import unittest
+
+import warplens_tool
+from warplens_tool import KERNELS, warplens
+
+SOURCE = KERNELS / "long_loops.cu"
+
+
+def mean(kernel, name):
+    return kernel["totals"][name]["mean"]
+
+
+def executions(kernel):
+    return {(site["line"], site["column"], site["kind"]): site["executions"] for site in kernel["sites"]}
+
+
+class LongLoops(unittest.TestCase):
+    def modelled(self, what, limit=None, model_again=()):
+        """Returns the kernel, traced with a limit of accesses; with `model_again` modelled from the trace with these options."""
+        with tempfile.TemporaryDirectory() as folder:
+            result, trace = pathlib.Path(folder) / "result.json", pathlib.Path(folder) / "trace.wlt"
+            environment = {**os.environ, **({"WARPLENS_SNAPSHOT_ACCESSES": str(limit)} if limit else {})}
+            done = warplens("profile", SOURCE, "--backend", "cpu", "--gpu", "t4", "--trials", "2", "--trace", trace, "--format", "json", "-o",
+                            result, "--run", *what.split(), env=environment)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            if model_again:
+                again = warplens("model", trace, "--trials", "2", "--format", "json", "-o", result, *model_again)
+                self.assertEqual(again.returncode, 0, again.stderr)
+            (kernel,) = json.loads(result.read_text())["kernels"]
+            return kernel
+
+    def whole_and_sampled(self, what):
+        whole = self.modelled(what)
+        self.assertNotIn("replayed", whole["snapshot"]["limit"])
+        # A wave of whole blocks has a little more than the limit.
+        wave = min(math.prod(whole["grid"]), 40 * 1024 // math.prod(whole["block"]))
+        records = sum(site["executions"] for site in whole["sites"]) / whole["snapshot"]["blocks"]
+        sampled = self.modelled(what, int(0.9 * wave * records))
+        self.assertIn("of the accesses are replayed, as loops repeat", sampled["snapshot"]["limit"])
+        return whole, sampled
+
+    def assert_alike(self, sampled, whole):
+        self.assertTrue(sampled["snapshot"]["complete"])
+        ratio = sampled["time"]["microseconds"]["mean"] / whole["time"]["microseconds"]["mean"]
+        self.assertAlmostEqual(ratio, 1, delta=0.08)
+        for rate, points in (("l1_read_hit_rate", 0.01), ("l2_read_hit_rate", 0.02)):
+            self.assertAlmostEqual(mean(sampled, rate), mean(whole, rate), delta=points, msg=rate)
+        if whole["snapshot"]["blocks"] != sampled["snapshot"]["blocks"]:
+            return
+        self.assertAlmostEqual(sampled["executed"]["instructions"] / whole["executed"]["instructions"], 1, delta=0.001)
+        self.assertEqual(executions(sampled).keys(), executions(whole).keys())
+        for site, count in executions(whole).items():
+            self.assertAlmostEqual(executions(sampled)[site] / count, 1, delta=0.001, msg=site)
+
+    def test_a_product_by_tiles_whose_warps_meet_at_barriers(self):
+        whole, sampled = self.whole_and_sampled("tiles 128 3072")
+        self.assert_alike(sampled, whole)
+
+    def test_sums_that_go_on_from_tile_to_tile(self):
+        whole, sampled = self.whole_and_sampled("running_sums 80 256")
+        self.assert_alike(sampled, whole)
+
+    def test_where_no_two_iterations_are_alike_nothing_is_left_out(self):
+        kernel = self.modelled("collatz 4096", 4096)
+        self.assertNotIn("replayed", kernel["snapshot"]["limit"])
+        self.assertNotIn("time", kernel)
+
+    def test_only_the_machine_code_tells_what_is_left_out(self):
+        kernel = self.modelled("running_sums 16 256", 200_000, ["--gpu", "c2050"])
+        self.assertNotIn("time", kernel)
+        self.assertIn("leaves out iterations", kernel["time_unknown"])
+
+
+if __name__ == "__main__":
+    warplens_tool.main()
