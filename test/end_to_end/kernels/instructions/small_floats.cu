@@ -111,9 +111,12 @@ template <class Scale> float product(int i, int depth, Scale scale) {
   return sum;
 }
 
-// E4M3 to halves, from the lower and from the upper half of a register.
+// E4M3 to halves, from the lower and from the upper half of a register. The product has the machine code executed.
 __global__ void to_halves(float* out) {
   const int lane = threadIdx.x;
+  const Fragments f = nibbles();
+  float d[4] = {};
+  asm volatile("mma.sync.aligned.kind::f8f6f4.m16n8k32.row.col.f32.e2m1.e2m1.f32 " SUMS ";" OPERANDS);
   std::uint32_t bytes = 0;
   for (int i = 0; i < 4; ++i)
     bytes |= in_byte<__nv_fp8_e4m3>(float(lane % 7 + i)) << 8 * i;
