@@ -72,7 +72,9 @@ std::string pipes(const Headroom& headroom, const KernelResult& kernel) {
       parts.push_back(fmt::format("{} {}", text_of(use.pipe), percent_of_peak(use.share_of_peak)));
   std::string text = parts.empty() ? "hardly used" : fmt::format("{} of peak", fmt::join(parts, ", "));
   for (const OperationsOfPrecision& of : headroom.operations)
-    text += fmt::format("; {} in {}, {}", operations(of.operations), of.precision,
+    text += fmt::format("; {} {}, {}", operations(of.operations),
+                        std::string_view(of.precision) == "tensor" ? "by tensor cores"
+                                                                   : fmt::format("in {}", of.precision),
                         operations_per_second(of.per_ns));
   if (const auto lanes = lanes_per_instruction(kernel))
     text += fmt::format("; {} of {} lanes per instruction", ratio(*lanes), warp_lanes);

@@ -425,12 +425,14 @@ RooflineVerdict roofline_verdict(const Headroom& headroom, const KernelResult& k
   verdict.has_nothing_to_mend = saved.empty();
   const Resource limit = headroom.limits.front().resource;
   verdict.text =
-      times + (!saved.empty()                 ? saved
-               : limit == Resource::dram      ? ": nothing to mend here; only fewer bytes would help"
-               : limit == Resource::l2_slices ? ": nothing to mend here; only less traffic to the L2 would "
-                                                "help"
-                                              : ": nothing to mend here; only fewer or cheaper "
-                                                "instructions would help");
+      times + (!saved.empty()                   ? saved
+               : limit == Resource::dram        ? ": nothing to mend here; only fewer bytes would help"
+               : limit == Resource::l2_slices   ? ": nothing to mend here; only less traffic to the L2 would "
+                                                  "help"
+               : limit == Resource::tensor_pipe ? ": nothing to mend here; only narrower types or sparse "
+                                                  "products would help"
+                                                : ": nothing to mend here; only fewer or cheaper "
+                                                  "instructions would help");
   return verdict;
 }
 

@@ -534,7 +534,7 @@ u32 pack_halves(const Operands& o, const Lane& lane) {
 u32 convert_small_floats(const Operands& o, const Lane& lane) {
   const auto kind = static_cast<sass::SmallFloat>(o.type);
   const bool is_nibble = kind == sass::SmallFloat::e2m1;
-  const u32 bits = is_nibble ? 4 : 8, b = low(lane.b);
+  const u32 bits = is_nibble ? 4 : 8, b = low(lane.b) >> (o.high ? 2 * bits : 0);
   const auto relu = [&](double value) { return o.relu && !(value != value) && !(value > 0) ? 0 : value; };
   if (o.function == 2) {
     const auto half = [&](u32 of) {

@@ -1,6 +1,8 @@
 #include "model/events.h"
 
 #include "sass/instruction_traits.h"
+#include "sass/matrix_product.h"
+#include "vocabulary/geometry.h"
 
 #include <algorithm>
 
@@ -67,9 +69,15 @@ private:
 /// Adds the floating-point operations of an instruction that `lanes` execute. Comparisons and conversions are
 /// none, as Nsight Compute counts them (smsp__sass_thread_inst_executed_op_fadd and the like); nor is an
 /// HFMA2 of zeros, by which compilers move constants.
-void add_operations(FloatingPointOperations& operations, const sass::Instruction& instruction, double lanes) {
+void add_operations(FloatingPointOperations& operations, const sass::Instruction& instruction,
+                    int architecture, double lanes) {
   if (instruction.reads.size() == 0)
     return;
+  if (instruction.kind == sass::InstructionClass::tensor) {
+    if (const auto product = sass::matrix_product(instruction, architecture); product && product->is_float)
+      operations.tensor += product->operations() / warp_lanes * lanes;
+    return;
+  }
   struct Row {
     std::string_view name;
     double FloatingPointOperations::* precision;
@@ -136,7 +144,8 @@ ExecutedInstructions executed_instructions(const Snapshot& snapshot, std::uint64
       continue;
     for (std::uint32_t number = of_code.begin; number < of_code.end; ++number) {
       const auto kind = std::size_t(kind_of(code.kernel.instructions[number].kind));
-      add_operations(work.operations, code.kernel.instructions[number], executions[block].lanes);
+      add_operations(work.operations, code.kernel.instructions[number], code.architecture,
+                     executions[block].lanes);
       work.all[kind] += executions[block];
       if (const SourceLine& line = code.lines[number]; line.line != 0)
         work.lines[{code.files[line.file], line.line}][kind] += executions[block];

@@ -125,16 +125,15 @@ const ExecutionPipe* execution_pipe_of(Resource resource) {
 }
 
 double interval_of(Resource resource, const Gpu& gpu, const KernelResult& result) {
-  if (const ExecutionPipe* pipe = execution_pipe_of(resource)) {
-    if (pipe->interval != nullptr)
-      return *gpu.pipes.*pipe->interval;
+  const ExecutionPipe* const pipe = execution_pipe_of(resource);
+  if (pipe != nullptr && pipe->results != nullptr)
     return double(warp_lanes) * gpu.issue.schedulers / std::max(1u, *gpu.pipes.*pipe->results);
-  }
-  // The memory pipeline serves all schedulers; how long an access holds it follows from the trials.
-  const double accesses = result.events->instructions[std::size_t(InstructionKind::memory)].warps / gpu.sms;
-  const double busy =
-      result.time->mean_busy[std::size_t(Resource::memory_pipeline)] * result.time->cycles.mean;
-  return gpu.issue.schedulers * (accesses == 0 ? 1 : std::max(0.0, busy / accesses));
+  // How long a product holds its pipe, or an access the memory pipeline, which serves all schedulers, follows
+  // from the trials.
+  const InstructionKind kind = pipe != nullptr ? pipe->kind : InstructionKind::memory;
+  const double instructions = result.events->instructions[std::size_t(kind)].warps / gpu.sms;
+  const double busy = result.time->mean_busy[std::size_t(resource)] * result.time->cycles.mean;
+  return gpu.issue.schedulers * (instructions == 0 ? 1 : std::max(0.0, busy / instructions));
 }
 
 double latency_of(Resource resource, const Gpu& gpu, const KernelResult& result) {

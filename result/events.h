@@ -58,9 +58,10 @@ inline constexpr std::size_t memory_event_count = 12;
 using ByMemoryEvent = std::array<double, memory_event_count>;
 
 /// Floating-point operations of lanes by precision, of which a fused multiplication and addition are two;
-/// without those of tensor cores.
+/// those of tensor cores on floats apart.
 struct FloatingPointOperations {
   double fp64 = 0, fp32 = 0, fp16 = 0;
+  double tensor = 0;
 };
 
 /// A kernel's events: in the blocks of its snapshot, mean over trials.

@@ -38,7 +38,8 @@ Json events_to_json(const Events& events) {
   if (events.operations)
     json["floating_point_operations"] = {{"fp64", events.operations->fp64},
                                          {"fp32", events.operations->fp32},
-                                         {"fp16", events.operations->fp16}};
+                                         {"fp16", events.operations->fp16},
+                                         {"tensor", events.operations->tensor}};
   return json;
 }
 
@@ -97,6 +98,8 @@ void read_events(const JsonNode& node, Events& target) {
   read_amount(operations["fp64"], of_lanes.fp64);
   read_amount(operations["fp32"], of_lanes.fp32);
   read_amount(operations["fp16"], of_lanes.fp16);
+  if (operations.has("tensor")) // older versions did not count them
+    read_amount(operations["tensor"], of_lanes.tensor);
 }
 
 void read_sharing_profile(const JsonNode& node, SharingProfile& target) {

@@ -42,7 +42,8 @@ void put_code(Headroom& headroom, const KernelResult& kernel, double ns) {
     return;
   const FloatingPointOperations& counted = *kernel.events->operations;
   for (const auto& [precision, operations] :
-       {std::pair("fp64", counted.fp64), std::pair("fp32", counted.fp32), std::pair("fp16", counted.fp16)})
+       {std::pair("fp64", counted.fp64), std::pair("fp32", counted.fp32), std::pair("fp16", counted.fp16),
+        std::pair("tensor", counted.tensor)})
     if (operations > 0)
       headroom.operations.push_back(
           {precision, operations * headroom.scale, operations * headroom.scale / ns});

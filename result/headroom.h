@@ -20,7 +20,7 @@ struct PipeUse {
 };
 
 struct OperationsOfPrecision {
-  const char* precision; ///< "fp32"
+  const char* precision; ///< "fp32", or "tensor"
   double operations = 0; ///< of lanes, in the launch
   double per_ns = 0;
 };

@@ -135,7 +135,7 @@ struct Instruction {
   /// Of a load or store of local memory whose address is R1, the stack pointer, and a constant: the constant.
   std::int32_t frame_offset = not_in_frame;
   std::int32_t addend = 0;           ///< of an addition of a constant to one register (IADD3, UIADD3)
-  std::uint8_t pending = 0;          ///< of DEPBAR: what its scoreboard may still count
+  std::uint8_t pending = 0;          ///< of DEPBAR and WARPGROUP.DEPBAR: what may still be on its way
   std::uint8_t barrier = no_barrier; ///< the convergence barrier (B0 to B15) of BSSY, BSYNC and BREAK
   Guard guard;
   Control control;

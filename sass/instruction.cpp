@@ -38,6 +38,7 @@ public:
     case Shape::matrix: matrix(); break;
     case Shape::wide_memory: wide_memory(); break;
     case Shape::warp_group_matrix: warp_group_matrix(); break;
+    case Shape::warp_group_wait: warp_group_wait(); break;
     case Shape::convert: convert(); break;
     case Shape::between_lanes: shuffle(); break;
     case Shape::predicates_to_register: predicates_to_register(); break;
@@ -426,6 +427,9 @@ private:
     if (const auto condition = static_cast<std::uint8_t>(word_.bits(87, 3)); condition != 0)
       instruction_.reads.add({RegisterFile::uniform_predicate, static_cast<std::uint8_t>(7 - condition), 1});
   }
+
+  /// WARPGROUP.DEPBAR.LE gsb0, 1: the number is at bit 72.
+  void warp_group_wait() { instruction_.pending = static_cast<std::uint8_t>(word_.bits(72, 4)); }
 
   // ---- control
 

@@ -1058,6 +1058,7 @@ private:
   void unpack_small_floats() {
     o_.function = 2;
     name(".F16.UNPACK");
+    o_.high = flag(88, ".H1");
     ignore(89, 1);
     if (take(76, 3) != 0)
       refuse("small floats to bfloat16");
@@ -1115,6 +1116,8 @@ private:
       return;
     o_.d = general_source(40);
     o_.product.selector = small(48, 2);
+    if (architecture_ < 90)
+      ignore(50, 1); // whether the next instruction reads the same register of places
   }
   void hmma() {
     begin(Opcode::hmma, "HMMA");

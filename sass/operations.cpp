@@ -81,7 +81,7 @@ constexpr Operation table[] = {
     {0x1f0, form(4) | form(6), "HGMMA", tensor, warp_group_matrix},
     {0x1f1, form(4) | form(6), "IGMMA", tensor, warp_group_matrix},
     {0x1f3, form(4) | form(6), "QGMMA", tensor, warp_group_matrix},
-    {0x1c5, form(4), "WARPGROUP", tensor, regular},
+    {0x1c5, form(4), "WARPGROUP", wait, warp_group_wait},
     {0x1c8, form(4), "USETMAXREG", other, regular, UW81},
     {0x03a, 0, "MOVM", tensor, regular, D | A},
     {0x03b, 0, "LDSM", load_shared, memory},

@@ -20,7 +20,8 @@ enum class Shape : std::uint8_t {
   matrix,      ///< tensor cores: widths by the matrices' shape
   wide_memory, ///< of 32 bytes, in two groups of registers
   warp_group_matrix,
-  convert, ///< widths by the types
+  warp_group_wait, ///< WARPGROUP: .ARRIVE, .DEPBAR
+  convert,         ///< widths by the types
   between_lanes,
   predicates_to_register,
   register_to_predicates,

@@ -1,5 +1,6 @@
 #include "model/clock/timed_code.h"
 
+#include "model/clock/tensor_pipe.h"
 #include "sass/instruction_traits.h"
 
 #include <algorithm>
@@ -40,7 +41,7 @@ void add_pipes(const ExecutionPipes& of, ClockFigures& figures) {
   set(integer, of.integer);
   set(multiply_add, of.multiply_add);
   set(special_function, of.special_function);
-  figures.sm.pipes[tensor].interval = of.tensor_cycles;
+  figures.sm.pipes[tensor].interval = 1; // a product has a pass for each cycle
 }
 
 /// How an instruction that makes no access of the trace executes.
@@ -58,7 +59,15 @@ Cycle latency_of(const sass::InstructionTraits& traits, const ClockFigures& figu
   return loads ? figures.l1 : 1;
 }
 
-Execution execution_of(const sass::Instruction& instruction, const ExecutionPipes& of,
+/// Returns how a product executes; one whose shape is not known, as of 16 × 8 sums and 256 bits of depth.
+Execution product_of(const sass::Instruction& instruction, int architecture, const ExecutionPipes& of) {
+  const sass::MatrixProduct product =
+      sass::matrix_product(instruction, architecture).value_or(sass::MatrixProduct{});
+  return {tensor, tensor_latency(product, architecture, of),
+          std::uint16_t(tensor_interval(product, architecture, of))};
+}
+
+Execution execution_of(const sass::Instruction& instruction, int architecture, const ExecutionPipes& of,
                        const ClockFigures& figures) {
   const sass::InstructionTraits& traits = sass::traits_of(instruction.kind);
   switch (traits.unit) {
@@ -73,7 +82,7 @@ Execution execution_of(const sass::Instruction& instruction, const ExecutionPipe
     return of.fp64 < of.special_function ? Execution{fp64, of.fp64_cycles}
                                          : Execution{special_function, of.special_function_cycles};
   case ExecutionUnit::special_register: return {control, of.special_function_cycles};
-  case ExecutionUnit::tensor: return {tensor, of.special_function_cycles};
+  case ExecutionUnit::tensor: return product_of(instruction, architecture, of);
   case ExecutionUnit::shuffle: return {exchange, figures.shared};
   case ExecutionUnit::vote: return {integer, figures.shared};
   case ExecutionUnit::memory:
@@ -85,6 +94,15 @@ Execution execution_of(const sass::Instruction& instruction, const ExecutionPipe
   case ExecutionUnit::branch: return {};
   }
   return {};
+}
+
+bool reads_result_of(const sass::Instruction& reader, const sass::Instruction& writer) {
+  return std::ranges::any_of(reader.reads, [&](const sass::RegisterSpan& read) {
+    return std::ranges::any_of(writer.writes, [&](const sass::RegisterSpan& written) {
+      return read.file == written.file && read.first < written.first + written.count &&
+             written.first < read.first + read.count;
+    });
+  });
 }
 
 } // namespace
@@ -106,7 +124,7 @@ TimedCode::TimedCode(const Code& code, const ExecutionPipes& of, ClockFigures& f
   add_pipes(of, figures);
   for (const sass::Instruction& instruction : code.kernel.instructions) {
     const sass::Control& control = instruction.control;
-    const Execution execution = execution_of(instruction, of, figures);
+    const Execution execution = execution_of(instruction, code.architecture, of, figures);
     TimedInstruction timed{.issue = {.pipe = execution.pipe, .passes = execution.passes},
                            .latency = execution.latency};
     timed.issue.delay = std::max<std::uint8_t>(control.stall, 1);
@@ -115,9 +133,9 @@ TimedCode::TimedCode(const Code& code, const ExecutionPipes& of, ClockFigures& f
       timed.branch_cycles =
           timed.reconverges ? ClockFigures::reconvergence_cycles : ClockFigures::taken_branch_cycles;
     // A load's operands are read soon after it leaves the queue, long before its result is there.
-    timed.copies = copy_role(instruction);
+    timed.group = group_role(instruction);
     timed.pending_groups = instruction.pending;
-    if (timed.copies == CopyRole::copies || timed.copies == CopyRole::ends_group)
+    if (timed.group == GroupRole::copies || timed.group == GroupRole::ends_group)
       ; // the result is that of the warp's current group
     else if (control.write_scoreboard < hardware_scoreboards)
       timed.issue.result = control.write_scoreboard;
@@ -129,6 +147,8 @@ TimedCode::TimedCode(const Code& code, const ExecutionPipes& of, ClockFigures& f
         timed.issue.sources[waits++] = scoreboard;
     instructions_.push_back(timed);
   }
+  for (const sass::Block& block : code.kernel.blocks)
+    delay_readers_of_products(block, of);
   for (const MemorySlot& slot : code.slots) {
     TimedInstruction& timed = instructions_[slot.instruction];
     timed.has_slot = true;
@@ -138,6 +158,30 @@ TimedCode::TimedCode(const Code& code, const ExecutionPipes& of, ClockFigures& f
   }
   for (const sass::Block& block : code.kernel.blocks)
     blocks_.push_back({block.begin, block.end});
+}
+
+void TimedCode::delay_readers_of_products(const sass::Block& block, const ExecutionPipes& of) {
+  const sass::Kernel& kernel = code_->kernel;
+  const std::uint32_t count = block.end - block.begin;
+  const bool is_loop = std::ranges::count(kernel.successors_of(block), &block - kernel.blocks.data()) != 0;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const sass::Instruction& writer = kernel.instructions[block.begin + i];
+    const auto product = writer.kind == InstructionClass::tensor
+                             ? sass::matrix_product(writer, code_->architecture)
+                             : std::nullopt;
+    const Cycle interlock = product ? tensor_interlock(*product, code_->architecture, of) : 0;
+    Cycle distance = 0;
+    for (std::uint32_t behind = i; distance < interlock && behind < (is_loop ? i + count : count - 1);
+         ++behind) {
+      Instruction& before = instructions_[block.begin + behind % count].issue;
+      distance += before.delay;
+      if (!reads_result_of(kernel.instructions[block.begin + (behind + 1) % count], writer))
+        continue;
+      if (distance < interlock)
+        before.delay = std::uint16_t(before.delay + (interlock - distance));
+      break;
+    }
+  }
 }
 
 void TimedCode::give_own_queues(std::span<const std::uint32_t> first, ClockFigures& figures) {

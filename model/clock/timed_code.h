@@ -2,8 +2,8 @@
 // and waits for, and the cycles that the compiler puts between it and the next one.
 #pragma once
 
+#include "model/clock/asynchronous_groups.h"
 #include "model/clock/clock_figures.h"
-#include "model/clock/copy_groups.h"
 #include "model/code/code.h"
 #include "result/result.h"
 
@@ -14,12 +14,13 @@
 namespace warplens::model {
 
 /// The counters of a warp that its instructions wait for: those of the hardware, which are a clock's
-/// registers here, one for accesses of which the instruction is not known, and those of copies.
+/// registers here, one for accesses of which the instruction is not known, and those of asynchronous groups.
 inline constexpr std::int16_t hardware_scoreboards = 6;
 inline constexpr std::int16_t loose_scoreboard = hardware_scoreboards;
-/// The first register of a group of copies: copy_groups.h.
+/// The first registers of groups of copies, and of products: asynchronous_groups.h.
 inline constexpr std::int16_t first_copy_scoreboard = loose_scoreboard + 1;
-inline constexpr std::int16_t scoreboard_count = first_copy_scoreboard + std::int16_t(copy_registers);
+inline constexpr std::int16_t first_product_scoreboard = first_copy_scoreboard + std::int16_t(copy_registers);
+inline constexpr std::int16_t scoreboard_count = first_product_scoreboard + std::int16_t(product_registers);
 
 /// Returns the resource that a pipe of the clock is, if results report it: two pipes may be one.
 std::optional<Resource> resource_of_pipe(std::size_t pipe);
@@ -30,7 +31,7 @@ struct TimedInstruction {
   bool has_slot = false;
   bool reconverges = false;       ///< BSYNC
   std::uint8_t branch_cycles = 0; ///< of a branch that is taken, or of BSYNC: until it is resolved
-  CopyRole copies = CopyRole::none;
+  GroupRole group = GroupRole::none;
   std::uint8_t pending_groups = 0; ///< that it does not wait for
 };
 
@@ -52,6 +53,10 @@ public:
   const Code& code() const { return *code_; }
 
 private:
+  /// Puts more cycles before the first reader of a product's sums, within a block or a loop that is one,
+  /// where the hardware keeps it waiting for longer than the compiler's schedule does.
+  void delay_readers_of_products(const sass::Block& block, const ExecutionPipes& of);
+
   const Code* code_;
   std::vector<TimedInstruction> instructions_;
   std::vector<Block> blocks_;

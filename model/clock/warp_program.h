@@ -24,6 +24,7 @@ struct WarpProgram {
   std::uint32_t instruction = 0, block_end = 0; ///< in the machine code, unless the next access is loose
   bool waits_for_loose = false;                 ///< the instruction before it was an access that is awaited
   std::uint8_t copies_ended = 0;                ///< groups of copies: with_one_more_group()
+  std::uint8_t products_ended = 0;              ///< likewise, of products
   std::uint8_t resolves = 0;                    ///< cycles in which the branch before it is resolved
   Place last = 0; ///< of the instruction that it issued last; idle_place() before the first
 
@@ -58,9 +59,8 @@ public:
     instruction.delay += resolving_of_next(program, timed);
     if (program.waits_for_loose)
       *std::ranges::find(instruction.sources, Instruction::none) = loose_.scoreboard;
-    if (timed.copies != CopyRole::none) [[unlikely]]
-      put_copy_registers(timed.copies, program.copies_ended, timed.pending_groups, first_copy_scoreboard,
-                         instruction);
+    if (timed.group != GroupRole::none) [[unlikely]]
+      put_registers_of_group(timed, program, instruction);
     return instruction;
   }
   /// Returns the access that the next instruction makes; null if it makes none.
@@ -90,8 +90,10 @@ public:
     const TimedInstruction& timed = (*code_)[program.instruction];
     issued.latency = timed.latency;
     program.resolves = resolving_of_next(program, timed);
-    if (timed.copies == CopyRole::ends_group || timed.copies == CopyRole::arrives)
-      program.copies_ended = with_one_more_group(program.copies_ended);
+    if (ends_group(timed.group)) {
+      std::uint8_t& ended = is_of_products(timed.group) ? program.products_ended : program.copies_ended;
+      ended = with_one_more_group(ended);
+    }
     if (timed.has_slot && *program.makes_access++ != 0)
       pass_access(program, issued);
     if (++program.instruction == program.block_end) {
@@ -110,6 +112,15 @@ private:
     bool waits_for_bulk = false;
   };
 
+  static void put_registers_of_group(const TimedInstruction& timed, const WarpProgram& program,
+                                     Instruction& instruction) {
+    if (is_of_products(timed.group))
+      put_group_registers(timed.group, program.products_ended, timed.pending_groups,
+                          {first_product_scoreboard, product_registers}, instruction);
+    else
+      put_group_registers(timed.group, program.copies_ended, timed.pending_groups,
+                          {first_copy_scoreboard, copy_registers}, instruction);
+  }
   /// Returns the cycles until the next instruction, which is `timed`, is resolved if it is a branch.
   std::uint8_t resolving_of_next(const WarpProgram& program, const TimedInstruction& timed) const {
     if (timed.branch_cycles == 0) [[likely]]

@@ -20,7 +20,11 @@ struct ExecutionPipes {
   bool multiply_add_in_fp32 = false;  ///< integer products are made by the pipes of fp32
   std::uint32_t special_function = 0; ///< and conversions
   std::uint32_t fp64_cycles = 0, special_function_cycles = 0;
-  std::uint32_t tensor_cycles = 0; ///< between two instructions of a scheduler
+  /// Between two dense products of a scheduler, of 16 × 8 sums and 256 bits of depth: 16 halves.
+  std::uint32_t tensor_cycles = 0;
+  bool tensor_singles_halved = false; ///< sums of single precision take twice as long
+  /// Until a product's sums are there, where compilers do not schedule by a fixed time; 0: by architecture.
+  std::uint32_t tensor_result_cycles = 0;
 };
 
 struct ExecutionPipe {
@@ -45,8 +49,10 @@ inline constexpr ExecutionPipe execution_pipes[] = {
     {"special_function", InstructionKind::special_function, Resource::special_function_pipe,
      "special functions and conversions (those of 64 bits where fp64 is no slower)",
      &ExecutionPipes::special_function, &ExecutionPipes::special_function_cycles},
-    {"tensor", InstructionKind::tensor, Resource::tensor_pipe, "matrix products", nullptr,
-     &ExecutionPipes::special_function_cycles, &ExecutionPipes::tensor_cycles},
+    {"tensor", InstructionKind::tensor, Resource::tensor_pipe,
+     "dense matrix products with 16 × 8 sums and 256 bits of depth (16 halves), from which "
+     "[the others](tensor-cores.md) follow",
+     nullptr, &ExecutionPipes::special_function_cycles, &ExecutionPipes::tensor_cycles},
 };
 
 } // namespace warplens::model

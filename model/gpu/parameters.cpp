@@ -163,6 +163,18 @@ void add_pipes(Rows& rows) {
     add(std::string(pipe.name) + "_cycles", cycles, any_cycles, pipe.interval,
         "between two instructions of a scheduler for " + std::string(pipe.meaning));
   }
+  rows.flag(
+      "pipes.tensor_singles_halved", [](Gpu& gpu) -> bool& { return pipes_of(gpu).tensor_singles_halved; },
+      "whether matrix products with sums of single precision take twice as long, as NVIDIA's GPUs for games "
+      "do; may be left out: `false`",
+      if_given("pipes.tensor_singles_halved"));
+  rows.whole(
+      "pipes.tensor_result_cycles", cycles, 1, any_cycles,
+      [](Gpu& gpu) -> std::uint32_t& { return pipes_of(gpu).tensor_result_cycles; },
+      "from the issue of a matrix product to its sums, where compilers do not schedule by a fixed time; may "
+      "be "
+      "left out: by architecture",
+      if_given("pipes.tensor_result_cycles"));
 }
 
 void add_lsu(Rows& rows) {

@@ -1,5 +1,6 @@
 #include "model/clock/clocked_trial.h"
 #include "model/events.h"
+#include "sass/instruction.h"
 #include "test/catch.h"
 #include "test/model/made_code.h"
 #include "test/model/made_trace.h"
@@ -114,6 +115,24 @@ TEST_CASE("A multiply-add of pairs counts four operations a lane, and none where
   };
   CHECK(operations(true) == 4 * 32);
   CHECK(operations(false) == 0); // HFMA2 R2, -RZ, RZ, 0, 0
+}
+
+TEST_CASE("A product by tensor cores counts apart, once for the warp") {
+  MadeTrace trace(1, 32);
+  const std::uint64_t site = trace.site();
+  trace.access(0, 0, site, 4, [](unsigned lane) { return (1u << 21) + 4 * lane; });
+  // HMMA.16816.F32
+  constexpr sass::Word word{0x000000160408723c, 0x000180c};
+  sass::Instruction product = sass::decode_instruction(word, 0, 80).instruction;
+  product.word = word;
+  Snapshot snapshot = *trace.decode({}, Accesses::all);
+  Code code = made_code({{{load(), product}, {}}}, {0});
+  code.lines.resize(code.kernel.instructions.size());
+  code.paths.push_back({{0}, {1}});
+  snapshot.code = std::make_shared<const Code>(std::move(code));
+  const auto work = executed_instructions(snapshot, 32);
+  CHECK(work.operations.tensor == 2 * 16 * 8 * 16);
+  CHECK(work.operations.fp16 == 0);
 }
 
 TEST_CASE("Sectors, rows and passes of a small launch") {

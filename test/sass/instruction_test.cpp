@@ -1,6 +1,7 @@
 // Tests the decoding of single instructions. The words are from cubins of CUDA 13.0, and beside each is what
 // nvdisasm 11.8 prints for it; registers, widths and schedules were worked out by hand from that.
 #include "sass/instruction.h"
+#include "sass/matrix_product.h"
 #include "sass/operations.h"
 #include "test/sass/decoded.h"
 
@@ -98,6 +99,34 @@ TEST_CASE("tensor cores: registers by the matrices' shape") {
   CHECK(summary(0x000000020c18723f, 0x0000008) == "DMMA tensor R24:27 <- R12:13 R2:3 R8:11"); // DMMA.884
   // HGMMA.64x64x16.F32 R24, gdesc [UR8], R24, gsb0
   CHECK(summary(0x00e00000081879f0, 0x08000818, 90) == "HGMMA tensor R24:55 <- UR8:11 R24:55");
+  const Instruction wait = decoded(0x8000000079c5, 0xfe40000010100, 90); // WARPGROUP.DEPBAR.LE gsb0, 0x1
+  CHECK(summary(wait) == "WARPGROUP wait  <- ");
+  CHECK(wait.pending == 1);
+}
+
+TEST_CASE("tensor cores: shapes") {
+  const auto product = [](std::uint64_t low, std::uint64_t high, int architecture = 80) {
+    Instruction instruction = decoded(low, high, architecture);
+    instruction.word = {low, high};
+    return matrix_product(instruction, architecture).value();
+  };
+  const MatrixProduct singles = product(0x000000160408723c, 0x000180c); // HMMA.16816.F32
+  CHECK(singles.rows == 16);
+  CHECK(singles.depth == 16);
+  CHECK(singles.sums_singles);
+  CHECK(singles.operations() == 4096);
+  CHECK_FALSE(product(0x000000160416723c, 0x00008ff).sums_singles);   // HMMA.16816.F16
+  const MatrixProduct bytes = product(0x0000000c08047237, 0x00054ff); // IMMA.8816.S8.S8
+  CHECK(bytes.rows == 8);
+  CHECK(bytes.depth_bits() == 128);
+  CHECK_FALSE(bytes.is_float);
+  CHECK(product(0x000000020c18723f, 0x0000008).sums_doubles);                 // DMMA.884
+  const MatrixProduct of_group = product(0x03e00000041879f0, 0x08700818, 90); // HGMMA.64x256x16.F32
+  CHECK(of_group.columns == 256);
+  CHECK(of_group.depth == 16);
+  CHECK(of_group.by_warp_group);
+  CHECK(of_group.reads_shared_a);
+  CHECK_FALSE(matrix_product(Instruction{}, 80));
 }
 
 TEST_CASE("conversions: widths by the types") {

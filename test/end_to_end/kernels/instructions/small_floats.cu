@@ -3,6 +3,7 @@
 #include "../device/check.h"
 
 #include <cstdint>
+#include <cuda_fp16.h>
 #include <cuda_fp4.h>
 #include <cuda_fp6.h>
 #include <cuda_fp8.h>
@@ -110,7 +111,26 @@ template <class Scale> float product(int i, int depth, Scale scale) {
   return sum;
 }
 
+// E4M3 to halves, from the lower and from the upper half of a register. The product has the machine code executed.
+__global__ void to_halves(float* out) {
+  const int lane = threadIdx.x;
+  const Fragments f = nibbles();
+  float d[4] = {};
+  asm volatile("mma.sync.aligned.kind::f8f6f4.m16n8k32.row.col.f32.e2m1.e2m1.f32 " SUMS ";" OPERANDS);
+  std::uint32_t bytes = 0;
+  for (int i = 0; i < 4; ++i)
+    bytes |= in_byte<__nv_fp8_e4m3>(float(lane % 7 + i)) << 8 * i;
+  bytes = __shfl_xor_sync(~0U, bytes, 1); // so that the compiler does not see where they come from
+  for (int half = 0; half < 2; ++half) {
+    std::uint32_t pair;
+    asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(pair) : "h"(std::uint16_t(bytes >> 16 * half)));
+    for (int i = 0; i < 2; ++i)
+      out[4 * lane + 2 * half + i] = __half2float(__ushort_as_half(std::uint16_t(pair >> 16 * i)));
+  }
+}
+
 int main() {
+  check<float>("E4M3 to halves", to_halves, 1, 32, 128, [](int i) { return (i / 4 ^ 1) % 7 + i % 4; });
   const auto plain = [](int i) { return product(i, depth_of_bytes, [](int, int, int) { return 1; }); };
   check<float>("4 bits", of_4_plain, 1, 32, 128, plain);
   check<float>("6 bits", of_6_plain, 1, 32, 128, plain);
