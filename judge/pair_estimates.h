@@ -29,7 +29,7 @@ struct SharedL2 {
   std::array<double, 2> same_sm{1, 1}; ///< the slow-down on one SM, each with the warps that both have room
                                        ///< for, by CD3; 1 where pipes are not known
   std::vector<std::string> leaves_out; ///< of what other pairs' estimates have
-  /// Of the blocks on an SM, where there is one pair only; none where the SM or pipes are not known.
+  /// The partition of an SM's blocks, where there is one pair only; none where the SM or pipes are not known.
   std::optional<PartitionChoice> partition;
   std::optional<MeanWatts> watts; ///< of the board, where its energies and the kernels' events are known
 

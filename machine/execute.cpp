@@ -366,7 +366,7 @@ private:
 
   /// Returns the byte at a generic address of a lane; nothing where there is no memory.
   std::optional<std::byte> byte_at(Warp& warp, std::uint32_t lane, std::uint64_t address) const {
-    const std::uint64_t window = address >> 56 << 56, offset = address & 0xffff'ffff;
+    const std::uint64_t window = window_of(address), offset = address & 0xffff'ffff;
     std::byte byte{};
     if (window == local_window)
       return offset < warp.local_bytes ? std::optional(reinterpret_cast<const std::byte*>(

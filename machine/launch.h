@@ -24,6 +24,10 @@ struct Dimensions {
 /// there.
 inline constexpr std::uint64_t shared_window = 0x7000'0000'0000'0000;
 inline constexpr std::uint64_t local_window = 0x7100'0000'0000'0000;
+/// Returns the window of a generic address: that of memory which the host has, too, is another one.
+constexpr std::uint64_t window_of(std::uint64_t address) {
+  return address >> 56 << 56;
+}
 /// A kernel's parameters lie here for generic addresses.
 inline constexpr std::uint64_t parameter_window = 0x7200'0000'0000'0000;
 

@@ -34,7 +34,7 @@ void set_uniform(Warp& warp, const Operation& o, u32 value) {
 Space resolve(Space space, u64& address) {
   if (space != Space::generic)
     return space;
-  const u64 window = address >> 56 << 56;
+  const u64 window = window_of(address);
   if (window == shared_window || window == local_window) {
     address &= 0xffffffff;
     return window == shared_window ? Space::shared : Space::local;
@@ -302,7 +302,7 @@ void query_space(Warp& warp, const Operation& o, Mask mask) {
   compute_addresses(warp, o, addresses);
   Mask shared = 0;
   for (u32 lane = 0; lane < lane_count; ++lane)
-    shared |= u32{addresses[lane] >> 56 << 56 == shared_window} << lane;
+    shared |= u32{window_of(addresses[lane]) == shared_window} << lane;
   warp.set_predicate(o.out[0], shared, mask);
 }
 

@@ -1,11 +1,11 @@
 #include "model/code_result.h"
 
 #include "model/figures.h"
+#include "model/snapshot/scaled.h"
 #include "sass/operands.h"
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 
 namespace warplens::model {
 namespace {
@@ -154,12 +154,9 @@ CodeResult code_result(std::span<const TrialCounts> trials, const Snapshot& snap
     if (instruction.executions != 0 && code.was_executed())
       instruction.active_lanes = code.active_lanes[i];
     const double times = snapshot.leaves_out ? snapshot.executions_of_replayed[i] : 1;
-    const auto all = [&](std::uint64_t replayed) {
-      return times == 1 ? replayed : std::uint64_t(std::llround(double(replayed) * times));
-    };
-    instruction.requests = all(accesses[i].requests);
-    instruction.sectors = all(accesses[i].sectors);
-    instruction.passes = all(accesses[i].passes);
+    instruction.requests = scaled(accesses[i].requests, times);
+    instruction.sectors = scaled(accesses[i].sectors, times);
+    instruction.passes = scaled(accesses[i].passes, times);
     if (accesses[i].site < InstructionAccesses::several)
       instruction.site = sites[snapshot.sites[accesses[i].site].site].id;
     instruction.time = time_at(trials, sums, i);

@@ -58,7 +58,7 @@ void widen_for_part(KernelResult& result) {
 void widen_for_left_out(KernelResult& result, std::span<const TrialCounts> trials) {
   double error = 0;
   for (const TrialCounts& trial : trials)
-    error += std::abs(trial.time.left_out_error) / double(trials.size());
+    error += trial.time.left_out_error / double(trials.size());
   if (result.time)
     for (Statistic* const time : {&result.time->cycles, &result.time->microseconds})
       widen(*time, error * time->mean);

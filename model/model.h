@@ -39,8 +39,8 @@ struct TrialProgress {
   std::optional<double> l1_hits, l2_hits; ///< shares so far
 };
 
-/// What is in the L2 when a launch begins: what the trace shows that copies, fills and earlier launches left,
-/// nothing, or also what the launch itself leaves, as where a benchmark repeats it.
+/// The content of the L2 when a launch begins: what the trace shows that copies, fills and earlier launches
+/// left, nothing, or also what the launch itself leaves, as where a benchmark repeats it.
 enum class L2Begin : std::uint8_t { left, cold, warm };
 
 struct Options {

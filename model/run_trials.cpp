@@ -2,9 +2,9 @@
 
 #include "model/clock/clocked_trial.h"
 #include "model/confidence.h"
+#include "model/counts/scaled_counts.h"
 #include "model/figures.h"
 #include "model/numeric/statistics.h"
-#include "model/scale/scaled_counts.h"
 #include "model/share_trials.h"
 #include "model/trial/observers/cold_misses.h"
 #include "model/trial/observers/dram_latencies.h"

@@ -257,8 +257,8 @@ void Finder::access(AccessKind kind, const clang::Expr* written, std::string uns
       unseen = "temporary";
   }
   // What is volatile is loaded where other SMs' stores arrive, as by __ldcv.
-  const bool is_volatile = place->getType().isVolatileQualified();
-  add({function_, place, false, kind, is_volatile ? CacheOperator::cv : CacheOperator::none}, written,
+  const bool skips_l1 = kind != AccessKind::store && place->getType().isVolatileQualified();
+  add({function_, place, false, kind, skips_l1 ? CacheOperator::cv : CacheOperator::none}, written,
       std::move(unseen));
 }
 

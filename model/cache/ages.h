@@ -184,7 +184,7 @@ template <> struct Ages<2> {
 
   void begin() { older = 1; }
   template <class Instructions> [[gnu::always_inline]] unsigned choose(WayBits<2> found, unsigned age) const {
-    return found.any() ? found.of[0] >> 1 : (older ^ age ^ 1u);
+    return found.any() ? found.of[0] >> 1 : older & age;
   }
   [[gnu::always_inline]] void use(unsigned way) { older = std::uint8_t(way ^ 1); }
 };

@@ -1,4 +1,4 @@
-// A set-associative store of lines with LRU or random replacement, fast for any number of ways up to 256.
+// A set-associative store of lines with LRU replacement, fast for any number of ways up to 256.
 #pragma once
 
 #include "model/cache/narrow_sets.h"
@@ -160,9 +160,8 @@ public:
           unsigned neighbours = 0)
       : CacheOf(SetIndex(sets, index, neighbours), sets, ways, parts) {}
   /// `sets` are those to which `index` maps lines.
-  CacheOf(const SetIndex& index, std::uint32_t sets, std::uint32_t ways, std::uint32_t parts = 1,
-          Replacement replacement = Replacement::lru)
-      : lines_(lines<Sets...>(sets, ways, index, replacement)),
+  CacheOf(const SetIndex& index, std::uint32_t sets, std::uint32_t ways, std::uint32_t parts = 1)
+      : lines_(lines<Sets...>(sets, ways, index)),
         memory_(std::visit([&](auto& of_cache) { return of_cache.make_memory(parts); }, lines_)) {}
   CacheOf(const CacheOf& other) : lines_(other.lines_), memory_(other.memory_) {
     std::visit([&](auto& of_cache) { of_cache.find_in(memory_); }, lines_);
@@ -185,11 +184,11 @@ private:
     return work(*std::get_if<index>(&lines_));
   }
   template <class First, class... Others>
-  static AnyLines lines(std::uint32_t sets, std::uint32_t ways, const SetIndex& of, Replacement replacement) {
+  static AnyLines lines(std::uint32_t sets, std::uint32_t ways, const SetIndex& of) {
     if constexpr (sizeof...(Others) != 0)
       if (ways > First::max_ways)
-        return lines<Others...>(sets, ways, of, replacement);
-    return Lines(of, sets, First(SameWays(ways, replacement)));
+        return lines<Others...>(sets, ways, of);
+    return Lines(of, sets, First(ways));
   }
 
   AnyLines lines_;

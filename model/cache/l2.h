@@ -183,10 +183,9 @@ private:
       sets = early + late;
     }
     if (set_aside.lines == 0)
-      return {index, sets, gpu.l2.ways, parts, gpu.l2.replacement};
+      return {index, sets, gpu.l2.ways, parts};
     const std::uint32_t aside = sets_in(aside_bytes, std::min(gpu.l2.usable, 1.0), gpu.l2.ways);
-    return {index.with_set_aside(set_aside, sets, aside), sets + aside, gpu.l2.ways, parts,
-            gpu.l2.replacement};
+    return {index.with_set_aside(set_aside, sets, aside), sets + aside, gpu.l2.ways, parts};
   }
 
   bool is_by_block(L2Form form) const { return form == L2Form::blocks || (form == L2Form::any && by_block_); }

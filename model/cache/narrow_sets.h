@@ -14,6 +14,16 @@
 
 namespace warplens::model {
 
+/// The number of ways of each set, where all have the same.
+class SameWays {
+public:
+  SameWays(std::uint32_t ways) : last_age_(ways - 1) {}
+  std::uint32_t last_age(std::uint32_t) const { return last_age_; }
+
+private:
+  std::uint32_t last_age_;
+};
+
 /// Sets of few ways, in memory that the caller keeps. `way_capacity` (2, 4, 8, 9 or 16) is the number of ways
 /// that a set has memory for, so a set may have fewer; `Ways` returns the age of the oldest line in a full
 /// set.
@@ -42,8 +52,8 @@ public:
     Set& set = at(number);
     const WayBits<way_capacity> found = find<Instructions>(set, line);
     const bool hit = found.any();
-    // The way is the one that holds the line, else the least recently used one, or any.
-    const unsigned way = set.ages.template choose<Instructions>(found, victim_age(set, number, line));
+    // The way is the one that holds the line, else the least recently used one.
+    const unsigned way = set.ages.template choose<Instructions>(found, ways_.last_age(number));
     set.ages.use(way);
     const LineState state = set.states[way];
     if (way_capacity == 2 && !hit) { // with two ways, choose() has already branched on the hit
@@ -92,15 +102,6 @@ private:
   };
   static_assert(sizeof(Set) == set_bytes && set_bytes <= std::size_t(SetMemory::alignment));
   Set& at(std::uint32_t number) const { return reinterpret_cast<Set*>(memory_)[number]; }
-
-  /// Returns the age of the way that a new line takes: ways without a line are the oldest.
-  [[gnu::always_inline]] unsigned victim_age(const Set& set, std::uint32_t number, std::uint32_t line) const {
-    const std::uint32_t last = ways_.last_age(number);
-    if (!ways_.is_random()) [[likely]]
-      return last;
-    const std::uint32_t oldest = set.lines[set.ages.template choose<PlainInstructions>({}, last)];
-    return oldest == no_line ? last : drawn_age(line, oldest, last + 1);
-  }
 
   /// Returns the ways that hold the line.
   template <class Instructions>

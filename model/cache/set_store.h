@@ -1,9 +1,6 @@
 // Definitions that NarrowSets and WideSets share.
 #pragma once
 
-#include "model/gpu/gpu.h"
-#include "model/gpu/slices.h"
-
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -21,25 +18,6 @@ inline constexpr std::uint32_t no_line = 0xffff'ffff; ///< no line has this numb
 struct DiscardVictim {
   void operator()(std::uint32_t, LineState) const {}
 };
-
-/// The number of ways of each set, where all have the same, and which line a new one replaces.
-class SameWays {
-public:
-  SameWays(std::uint32_t ways, Replacement replacement)
-      : last_age_(ways - 1), is_random_(replacement == Replacement::random) {}
-  std::uint32_t last_age(std::uint32_t) const { return last_age_; }
-  bool is_random() const { return is_random_; }
-
-private:
-  std::uint32_t last_age_;
-  bool is_random_;
-};
-
-/// Returns the age of the line that a new one replaces in a full set with random replacement. It is drawn
-/// from the two numbers, so that a trial can be repeated.
-inline std::uint32_t drawn_age(std::uint32_t line, std::uint32_t oldest, std::uint32_t ways) {
-  return mixed(line ^ mixed(oldest)) % ways;
-}
 
 /// Memory in which a set either does not cross a line of the host's cache or begins with one.
 class SetMemory {

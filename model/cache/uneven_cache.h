@@ -68,7 +68,6 @@ public:
 private:
   struct Ways {
     std::uint32_t early, others_last_age, sets_per_part;
-    static bool is_random() { return false; }
     std::uint32_t last_age(std::uint32_t set) const {
       const std::uint32_t in_part = set < sets_per_part ? set : set - sets_per_part;
       return in_part < early ? early_ways - 1 : others_last_age;

@@ -15,7 +15,7 @@ template <unsigned way_capacity> class WideSets {
 public:
   static constexpr std::uint32_t max_ways = way_capacity;
 
-  explicit WideSets(SameWays ways) : ways_(ways) {}
+  explicit WideSets(std::uint32_t ways) : last_age_(ways - 1) {}
 
   std::size_t bytes(std::uint32_t sets) const { return sizeof(Set) * sets; }
   /// Uses memory that already holds sets of this kind.
@@ -36,7 +36,7 @@ public:
     Set& set = at(number);
     const WayBits<way_capacity> found = find<Instructions>(set, line);
     const bool hit = found.any();
-    const unsigned way = set.ages.template choose<Instructions>(found, victim_age(set, line));
+    const unsigned way = set.ages.template choose<Instructions>(found, last_age_);
     set.ages.use(way);
     set.hashes[way] = hash_of(line);
     Entry& entry = set.entries[way];
@@ -59,7 +59,7 @@ public:
     Set& set = at(number);
     const WayBits<way_capacity> found = find<PlainInstructions>(set, line);
     if (found.any())
-      model::make_oldest(set.ages, found.first(), ways_.last_age(number),
+      model::make_oldest(set.ages, found.first(), last_age_,
                          [&](unsigned other) { return set.entries[other].line == no_line; });
   }
 
@@ -82,15 +82,6 @@ private:
   };
   Set& at(std::uint32_t number) const { return reinterpret_cast<Set*>(memory_)[number]; }
 
-  /// Returns the age of the way that a new line takes: ways without a line are the oldest.
-  [[gnu::always_inline]] unsigned victim_age(const Set& set, std::uint32_t line) const {
-    const std::uint32_t last = ways_.last_age(0);
-    if (!ways_.is_random()) [[likely]]
-      return last;
-    const std::uint32_t oldest = set.entries[set.ages.template choose<PlainInstructions>({}, last)].line;
-    return oldest == no_line ? last : drawn_age(line, oldest, last + 1);
-  }
-
   static std::uint8_t hash_of(std::uint32_t line) { return std::uint8_t(line * 0x9e37'79b1u >> 24); }
 
   /// Returns the way that holds the line, if there is one.
@@ -111,7 +102,7 @@ private:
     return found;
   }
 
-  SameWays ways_;
+  std::uint32_t last_age_; ///< the oldest way's in a full set
   std::byte* memory_ = nullptr;
 };
 

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::uint32_t none = ~0u;
 
-/// What the time of iterations that are left out was off by, where those behind the gap took no longer than
-/// those before (bench/sampled_loops.py): warps go on falling out of step for longer than is replayed.
+/// The share by which the time of iterations left out was wrong where those behind the gap took no longer
+/// than those before (bench/sampled_loops.py): warps go on falling out of step for longer than is replayed.
 constexpr double min_left_out_error = 0.1;
 
 /// The parts of blocks in the order of their dispatch.
@@ -179,15 +179,16 @@ private:
       of_windows.push_back(double(end - begin));
       ends.push_back(double(end - snapshot_.blocks.begin()) - in_flight);
     }
-    ends.back() = 0; // it lasts until `to`
+    ends.back() = 0;
+    for (std::size_t i = 0; i <= to; ++i)
+      ends.back() += ended_[i].blocks;
     double sum = 0, blocks = 0;
     std::size_t window = 0;
     for (std::size_t i = 0, last = from; i <= to; ++i) {
       blocks += ended_[i].blocks;
       if (i < from)
         continue;
-      for (; window < ends.size() && (window + 1 < ends.size() ? blocks >= ends[window] : i == to);
-           ++window) {
+      for (; window < ends.size() && blocks >= ends[window]; ++window) {
         if (of_windows[window] == 0)
           continue;
         if (done[i] - done[last] < in_flight / 2)

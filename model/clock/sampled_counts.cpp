@@ -1,28 +1,23 @@
 #include "model/clock/sampled_counts.h"
 
-#include <cmath>
+#include "model/counts/scaled_counts.h"
+#include "model/snapshot/scaled.h"
+
+#include <utility>
 
 namespace warplens::model {
 namespace {
 
-std::uint64_t scaled(std::uint64_t count, double factor) {
-  return std::uint64_t(std::llround(double(count) * factor));
-}
-
-Lookups scaled(const Lookups& lookups, double factor) {
-  return {scaled(lookups.hits, factor), scaled(lookups.all, factor)};
-}
-
-void add(TrialCounts::Site& to, const TrialCounts::Site& from, double factor) {
+void add(TrialCounts::Site& to, const TrialCounts::Site& from) {
   for (const auto of : {&TrialCounts::Site::l1, &TrialCounts::Site::l2, &TrialCounts::Site::l2_reads,
                         &TrialCounts::Site::l2_writes, &TrialCounts::Site::constant})
-    to.*of += scaled(from.*of, factor);
+    to.*of += from.*of;
   for (std::size_t level = 0; level < levels; ++level)
-    to.latency_ns[level] += factor * from.latency_ns[level];
-  to.awaited += factor * from.awaited;
-  to.throttled_cycles += factor * from.throttled_cycles;
+    to.latency_ns[level] += from.latency_ns[level];
+  to.awaited += from.awaited;
+  to.throttled_cycles += from.throttled_cycles;
   for (std::size_t resource = 0; resource < resource_count; ++resource)
-    to.occupied[resource] += factor * from.occupied[resource];
+    to.occupied[resource] += from.occupied[resource];
 }
 
 /// Sums over sites, as far as the traffic behind the L2 follows from them.
@@ -48,8 +43,9 @@ void add_left_out(TrialCounts& counts, const Snapshot& snapshot, double longer) 
   const Sums before(counts);
   for (std::size_t i = 0; i < snapshot.sites.size(); ++i)
     if (const SiteSummary& site = snapshot.sites[i]; site.measures != SiteSummary::not_measured) {
-      add(counts.sites[site.measures], counts.sites[i], 1 + site.left_out);
-      counts.sites[i] = {};
+      TrialCounts::Site measured = std::exchange(counts.sites[i], {});
+      scale_site(measured, 1 + site.left_out);
+      add(counts.sites[site.measures], measured);
     }
   const Sums all(counts);
   const auto scale = [](Lookups& lookups, const Lookups& after, const Lookups& of_sites) {

@@ -1,4 +1,4 @@
-// What a trial counts of iterations that stand for others, as it would count of all.
+// Counts of all iterations, from those of a trial in which some stand for others.
 #pragma once
 
 #include "model/counts/trial_counts.h"

@@ -79,14 +79,13 @@ Cycle Sm::issue(WarpNumber warp, WarpProgram& program, const Instruction& instru
   if (issued.access == nullptr) {
     if (instruction.result != Instruction::none)
       scoreboards_.wait_for_result(warp, instruction.result, issued.place, leaves + issued.latency);
-  } else if (issued.access->kind == AccessKind::barrier) [[unlikely]] {
-    if (left_out_ != nullptr && issued.access->begins != SampledPart::none)
-      left_out_->begin(*issued.access, now, *memory_);
-    lsu_.arrive(*issued.access);
-    return now;
   } else {
     if (left_out_ != nullptr && issued.access->begins != SampledPart::none) [[unlikely]]
       left_out_->begin(*issued.access, now, *memory_);
+    if (issued.access->kind == AccessKind::barrier) [[unlikely]] {
+      lsu_.arrive(*issued.access);
+      return now;
+    }
     lsu_.execute(warp, instruction, issued, now, leaves, *memory_);
   }
   return instruction.result == Instruction::none ? never : scoreboards_.clear_at(warp, instruction.result);

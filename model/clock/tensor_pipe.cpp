@@ -9,8 +9,8 @@ namespace {
 
 using sass::MatrixProduct;
 
-/// What differs by architecture besides ExecutionPipes::tensor_cycles, in cycles of a scheduler. All but
-/// the products of doubles of sm_80 are the distances that ptxas keeps between independent products.
+/// The figures that differ by architecture besides ExecutionPipes::tensor_cycles, in cycles of a scheduler.
+/// All but the products of doubles of sm_80 are the distances that ptxas keeps between independent products.
 struct TensorTimes {
   int from; ///< the architecture
   double shortest;

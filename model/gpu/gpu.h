@@ -22,8 +22,6 @@ namespace warplens::model {
 /// The function from a line to its set: the line number modulo the number of sets, or the same with the
 /// higher bits of the line number folded into the lower ones by exclusive or.
 enum class IndexHash { modulo, xor_fold };
-/// Which line of a full set a new one replaces: the one that was used least recently, or any.
-enum class Replacement { lru, random };
 
 /// The effect of a store on the L1: none; an update of a line that hits (write-through, the line becomes the
 /// most recently used one); or the eviction of the sectors that it writes (write-evict). None of these brings
@@ -189,7 +187,6 @@ struct Gpu {
     double early_usable =
         0; ///< the same of one half of its lines, which overflows first (SetIndex); 0: all are alike
     IndexHash index = IndexHash::modulo;
-    Replacement replacement = Replacement::lru;
     L2Stores stores = L2Stores::allocate;
     PartialWrites partial_writes = PartialWrites::whole;
     std::uint32_t fetch_bytes = 32; ///< aligned; a load miss brings them in with each requested sector

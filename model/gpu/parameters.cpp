@@ -74,7 +74,10 @@ template <Named Enumeration> std::vector<std::string> words_of() {
 const std::vector<std::string> index_words{"modulo", "xor_fold"};
 const std::vector<std::string> dram_index_words{"modulo", "permuted"};
 
-const std::vector<std::string> replacement_words{"lru", "random"};
+/// Refuses other policies.
+Parameter replacement(std::string path, std::string meaning) {
+  return {std::move(path), number, Word{{"lru"}, [](Gpu&, std::size_t) {}}, std::move(meaning)};
+}
 
 void add_sm(Rows& rows) {
   rows.real("sm.compute_capability", number, 1, 99.9, WARPLENS_MEMBER(compute_capability),
@@ -268,8 +271,7 @@ void add_l1(Rows& rows) {
   rows.word<IndexHash>("l1.index", index_words, WARPLENS_MEMBER(l1.index),
                        "how a line finds its set: `modulo`, or `xor_fold`, which folds the line number's "
                        "higher bits into the lower ones");
-  rows.add_row({"l1.replacement", number, Word{{"lru"}, [](Gpu&, std::size_t) {}},
-                "the line that was used least recently is evicted"});
+  rows.add_row(replacement("l1.replacement", "the line that was used least recently is evicted"));
   rows.word<L1Stores>("l1.stores", {"bypass", "update_on_hit", "evict_on_hit", "allocate"},
                       WARPLENS_MEMBER(l1.stores),
                       "`bypass`: a store leaves the L1 unchanged; `update_on_hit`: it updates a line that is "
@@ -350,8 +352,7 @@ void add_l2(Rows& rows) {
             has_partitions);
   rows.word<IndexHash>("l2.index", index_words, WARPLENS_MEMBER(l2.index),
                        "as in the L1; `modulo` only where `l2.line_bytes` is 32");
-  rows.word<Replacement>("l2.replacement", replacement_words, WARPLENS_MEMBER(l2.replacement),
-                         "`lru` as in the L1, or `random`: any line of a full set is evicted");
+  rows.add_row(replacement("l2.replacement", "as in the L1"));
   rows.word<L2Stores>("l2.stores", {"memory_update", "allocate"}, WARPLENS_MEMBER(l2.stores),
                       "`allocate`: a store takes a sector without reading memory; `memory_update`: it hits "
                       "only in a block that an earlier write brought in, otherwise it updates memory "

@@ -1,7 +1,8 @@
 #include "model/scale/sampled_blocks.h"
 
+#include "model/snapshot/scaled.h"
+
 #include <algorithm>
-#include <cmath>
 #include <span>
 
 namespace warplens::model {
@@ -63,8 +64,8 @@ SampledBlocks sample_blocks(const Snapshot& snapshot, std::uint64_t resident, st
       part.transactions += warp.transactions.size();
   }
   const double share = double(part.blocks.size()) / double(std::max<std::size_t>(1, snapshot.blocks.size()));
-  part.blocks_seen = std::uint64_t(std::llround(double(snapshot.blocks_seen) * share));
-  part.warp_accesses = std::uint64_t(std::llround(double(snapshot.warp_accesses) * share));
+  part.blocks_seen = scaled(snapshot.blocks_seen, share);
+  part.warp_accesses = scaled(snapshot.warp_accesses, share);
   part.further_blocks = snapshot.further_blocks * share;
   finalize(part);
   part.sites = snapshot.sites; // whose counts are those of all blocks

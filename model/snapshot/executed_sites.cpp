@@ -183,7 +183,8 @@ std::uint32_t ExecutedSites::add_site(const Key& key, const Instruction& of) {
                                                : Space::global;
   if (of.memory == Memory::texture)
     site.cache_operator = CacheOperator::tex;
-  else if (sass::decode_operands(code.word, code.address, table_.architecture).skips_l1)
+  else if (key.use == Use::load &&
+           sass::decode_operands(code.word, code.address, table_.architecture).skips_l1)
     site.cache_operator = CacheOperator::cv;
   site.expression = of.memory == Memory::local && code.frame_offset != sass::Instruction::not_in_frame
                         ? std::string(spilled_registers)

@@ -5,6 +5,7 @@
 #include "model/code/moved_instructions.h"
 #include "model/code/source_lines.h"
 #include "model/code/walk.h"
+#include "model/snapshot/scaled.h"
 #include "model/snapshot/spills.h"
 #include "sass/decode.h"
 #include "support/files.h"
@@ -12,7 +13,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <deque>
 #include <numeric>
 #include <set>
@@ -313,8 +313,8 @@ void take_away(const SiteSummary& removed, SiteSummary& site, Snapshot& snapshot
   site.constant -= removed.constant;
   site.constant_requests -= removed.constant_requests;
   site.active_lanes -= std::min(site.active_lanes, removed.active_lanes);
-  site.sectors = std::uint64_t(std::llround(double(site.sectors) * left));
-  site.bytes_used = std::uint64_t(std::llround(double(site.bytes_used) * left));
+  site.sectors = scaled(site.sectors, left);
+  site.bytes_used = scaled(site.bytes_used, left);
   snapshot.warp_accesses -= removed.executions;
   snapshot.transactions -= removed.constant_requests;
 }

@@ -49,14 +49,15 @@ void finalize(Snapshot& snapshot) {
       for (const Transaction& transaction : transactions)
         site.l1_sectors += sector_count(transaction.sectors);
     });
-  }
-  for (const Warp& warp : snapshot.warps)
-    for (const Gap& gap : snapshot.whole_grid ? std::vector<Gap>() : warp.gaps) {
+    if (snapshot.whole_grid)
+      continue;
+    for (const Gap& gap : warp.gaps) {
       for (const Transaction& transaction : gap.loads)
         stored.touch(transaction.line, 0);
       for (const Transaction& transaction : gap.stores)
         stored.touch(transaction.line, transaction.sectors);
     }
+  }
   snapshot.lines_touched = stored.lines();
   snapshot.stored_share = stored.share();
 }

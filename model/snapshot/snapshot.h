@@ -54,7 +54,7 @@ enum class FirstCache : std::uint8_t { l1, l1_local, constant, read_only, textur
 /// `executed` they are those of executed instructions, in their order.
 enum class Accesses : std::uint8_t { of_caches, all, all_in_program_order, executed };
 
-/// What begins with an access of a warp, at a place where iterations of a loop are left out (Gap).
+/// The part of a warp's stream that begins with an access, where iterations of a loop are left out (Gap).
 enum class SampledPart : std::uint8_t { none, measured, behind_gap, behind_check };
 
 /// One warp access, or a warp's arrival at a barrier, which has no transactions.
@@ -133,8 +133,8 @@ struct SiteSummary {
   bool is_evicted_first = false; ///< its lines, from the L2
   LanePatternCounts lanes;       ///< not of local memory and textures, of which the layout hides it
   TypicalRequest typical;        ///< likewise, and not of constant memory
-  /// Of the measured accesses of another site, in Snapshot::sites: which, and how many accesses that are left
-  /// out each stands for. Its other counts are 0.
+  /// The site in Snapshot::sites whose measured accesses these are, and how many accesses that are left out
+  /// each of them stands for; its other counts are 0.
   std::uint32_t measures = not_measured;
   double left_out = 0;
   static constexpr std::uint32_t not_measured = ~0u;

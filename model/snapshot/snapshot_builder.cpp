@@ -1,11 +1,11 @@
 #include "model/snapshot/snapshot_builder.h"
 
+#include "model/snapshot/scaled.h"
 #include "trace/executed.h"
 
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -201,7 +201,7 @@ void SnapshotBuilder::scale_summaries() {
     for (std::uint64_t* const count : {&site.executions, &site.active_lanes, &site.cached, &site.shared,
                                        &site.constant, &site.barriers, &site.constant_requests, &site.sectors,
                                        &site.bytes_used, &site.bank_wavefronts, &site.min_bank_wavefronts})
-      *count = std::uint64_t(std::llround(double(*count) * factor));
+      *count = scaled(*count, factor);
   }
 }
 

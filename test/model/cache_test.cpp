@@ -13,7 +13,6 @@
 
 using namespace warplens;
 using model::IndexHash;
-using model::Replacement;
 
 namespace {
 
@@ -62,12 +61,11 @@ namespace {
 
 /// Compares a cache with the reference, in the loops that are compiled for these instructions.
 template <class Instructions>
-unsigned differences_from_reference(std::uint32_t sets, std::uint32_t ways, IndexHash index,
-                                    Replacement replacement) {
+unsigned differences_from_lru(std::uint32_t sets, std::uint32_t ways, IndexHash index) {
   constexpr std::uint32_t parts = 2;
   model::Random random(7, sets, ways);
-  model::Cache fast(model::SetIndex(sets, index), sets, ways, parts, replacement);
-  std::vector<test::ReferenceSets> slow(parts, test::ReferenceSets(sets, ways, index, replacement));
+  model::Cache fast(sets, ways, index, parts);
+  std::vector<test::ReferenceSets> slow(parts, test::ReferenceSets(sets, ways, index));
   std::map<std::uint32_t, model::LineState> states[parts];
   DrawnLines lines(random, sets * ways * 5 / 4 + 1);
   const std::uint32_t accesses = 4 * sets * ways + 200;
@@ -110,37 +108,17 @@ unsigned differences_from_reference(std::uint32_t sets, std::uint32_t ways, Inde
 
 } // namespace
 
-TEST_CASE("The store of lines replaces as its policy says for every geometry, whatever the processor") {
+TEST_CASE("The store of lines is LRU for every geometry, whatever the processor") {
   for (const IndexHash index : {IndexHash::modulo, IndexHash::xor_fold})
     for (const std::uint32_t sets : {1u, 2u, 3u, 64u, 96u, 160u})
       for (const std::uint32_t ways : {1u, 2u, 3u, 4u, 5u, 7u, 8u, 9u, 11u, 16u, 20u, 64u, 65u, 256u}) {
         if (sets * ways > 8000)
           continue; // the reference would take too long
-        for (const Replacement replacement : {Replacement::lru, Replacement::random}) {
-          INFO("sets " << sets << ", ways " << ways << ", hash " << int(index) << ", random "
-                       << (replacement == Replacement::random));
-          CHECK(differences_from_reference<model::PlainInstructions>(sets, ways, index, replacement) == 0);
-          if (model::Avx2Instructions::available())
-            CHECK(differences_from_reference<model::Avx2Instructions>(sets, ways, index, replacement) == 0);
-        }
+        INFO("sets " << sets << ", ways " << ways << ", hash " << int(index));
+        CHECK(differences_from_lru<model::PlainInstructions>(sets, ways, index) == 0);
+        if (model::Avx2Instructions::available())
+          CHECK(differences_from_lru<model::Avx2Instructions>(sets, ways, index) == 0);
       }
-}
-
-TEST_CASE("A stream larger than a cache with random replacement hits as often as lines survive a lap") {
-  constexpr std::uint32_t sets = 512, ways = 16, lines = sets * ways * 7 / 6;
-  const model::Cache cache(model::SetIndex(sets, IndexHash::modulo), sets, ways, 1, Replacement::random);
-  unsigned hits = 0;
-  constexpr unsigned laps = 20, counted = 10;
-  cache.with_lines([&](auto& of_cache) {
-    for (unsigned lap = 0; lap < laps; ++lap)
-      for (std::uint32_t line = 0; line < lines; ++line)
-        hits += of_cache.template access<model::PlainInstructions>(0, line, [](model::LineState state) {
-          return state;
-        }) && lap >= laps - counted;
-  });
-  // A line is still there with the probability exp(-(1 - h) × 7/6), which is h itself: 0.70.
-  CHECK(double(hits) / (counted * lines) > 0.66);
-  CHECK(double(hits) / (counted * lines) < 0.75);
 }
 
 TEST_CASE("Loops over many lines find the sets that single lines have") {

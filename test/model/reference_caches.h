@@ -2,7 +2,6 @@
 // block.
 #pragma once
 
-#include "model/cache/set_store.h"
 #include "model/gpu/gpu.h"
 #include "vocabulary/geometry.h"
 
@@ -22,9 +21,8 @@ struct ReferenceEntry {
 
 class ReferenceSets {
 public:
-  ReferenceSets(std::uint32_t sets, std::uint32_t ways, model::IndexHash index,
-                model::Replacement replacement = model::Replacement::lru)
-      : sets_(sets), ways_(ways), index_(index), replacement_(replacement) {}
+  ReferenceSets(std::uint32_t sets, std::uint32_t ways, model::IndexHash index)
+      : sets_(sets), ways_(ways), index_(index) {}
   /// The first lines of each `period` have sets of eight ways of their own, in front of the others.
   ReferenceSets(std::uint32_t period, std::uint32_t early, std::uint32_t others, std::uint32_t ways)
       : period_(period), early_(early), sets_(early_ + others), ways_(ways),
@@ -83,14 +81,12 @@ public:
       set.splice(set.begin(), set, found);
       return set.front();
     }
-    if (set.size() == (place < early_ ? 8 : ways_)) {
-      auto victim = std::prev(set.end());
-      if (replacement_ == model::Replacement::random)
-        victim = std::next(set.begin(), model::drawn_age(number, set.back().number, ways_));
-      evicted.push_back(*victim);
-      set.erase(victim);
+    set.push_front({number});
+    if (set.size() > (place < early_ ? 8 : ways_)) {
+      evicted.push_back(set.back());
+      set.pop_back();
     }
-    return set.emplace_front(number);
+    return set.front();
   }
 
 private:
@@ -98,7 +94,6 @@ private:
   std::vector<std::list<ReferenceEntry>> sets_;
   std::uint32_t ways_;
   model::IndexHash index_;
-  model::Replacement replacement_ = model::Replacement::lru;
 };
 
 /// A cache for constants or read-only loads, which numbers lines of its own size.

@@ -102,6 +102,12 @@ TEST_CASE("sites point at the text as written") {
   CHECK(stored[0].kind == AccessKind::store);
   CHECK(stored[0].cache_operator == CacheOperator::cg);
 
+  const auto uncached =
+      sites_of_line(instrumented, "accesses.cu", line_with("accesses.cu", "flags[i] = flags[i + 1]"));
+  REQUIRE(uncached.size() == 2); // of volatile words
+  CHECK(uncached[0].cache_operator == CacheOperator::none);
+  CHECK(uncached[1].cache_operator == CacheOperator::cv);
+
   const auto atomic = sites_of_line(instrumented, "accesses.cu", line_with("accesses.cu", "atomicCAS(wide"));
   REQUIRE(atomic.size() == 1);
   CHECK(atomic[0].kind == AccessKind::atomic);

@@ -36,6 +36,24 @@ TEST_CASE("codes that differ by architecture") {
   CHECK(decode_operands({0x00007000ff0477ac, 0x000e620008000a00}, 0, 120).opcode == Opcode::ldc);
 }
 
+TEST_CASE("loads that threads of other SMs may write to meanwhile skip the L1") {
+  const auto skips = [](Word word, int architecture) {
+    const Operands operands = decode_operands(word, 0, architecture);
+    CHECK(operands.opcode == Opcode::load);
+    return operands.skips_l1;
+  };
+  CHECK(skips({0x0000000402027981, 0x000ee8000c1f5900}, 90));       // a volatile one
+  CHECK(skips({0x0001000404007981, 0x000ee8000c1ef900}, 90));       // relaxed, of the GPU's scope
+  CHECK_FALSE(skips({0x0000000404097981, 0x000ee2000c1eb900}, 90)); // relaxed, of the block's
+  CHECK_FALSE(skips({0x0004000404087981, 0x000ea8000c1e1900}, 90)); // a weak one
+  CHECK_FALSE(skips({0x000f9c04060d7981, 0x000f22000c1e9900}, 90)); // read-only
+  CHECK(skips({0x0000000002027381, 0x000ea800001f6900}, 75));
+  CHECK(skips({0x0001000004007381, 0x000ea800001f4900}, 75));
+  CHECK_FALSE(skips({0x0000000004097381, 0x000ea200001f0900}, 75));
+  CHECK_FALSE(skips({0x0004000004087381, 0x000ee800001ee900}, 75));
+  CHECK_FALSE(skips({0x000f9c00060d7381, 0x000f2200001e6900}, 75));
+}
+
 TEST_CASE("a bit that nothing explains makes an instruction unknown") {
   const Word iadd3{0x0000000407077210, 0x000fe20007ffe0ff};
   REQUIRE(decode_operands(iadd3, 0, 80).is_known());

@@ -75,7 +75,7 @@ std::uint32_t ExecutionRecorder::resolve(machine::WarpId warp, const machine::Ac
     case sass::Space::local: return Space::local;
     case sass::Space::generic: break;
     }
-    const std::uint64_t window = address >> 56 << 56;
+    const std::uint64_t window = machine::window_of(address);
     return window == machine::shared_window  ? Space::shared
            : window == machine::local_window ? Space::local
                                              : Space::global;

@@ -22,7 +22,7 @@ void mix(std::uint64_t& hash, std::uint64_t number) {
 
 bool lies_in_shared_memory(const machine::Access& access, std::uint64_t address) {
   return access.space == sass::Space::shared ||
-         (access.space == sass::Space::generic && address >> 56 << 56 == machine::shared_window);
+         (access.space == sass::Space::generic && machine::window_of(address) == machine::shared_window);
 }
 
 } // namespace

@@ -50,7 +50,8 @@ __device__ std::uint32_t halves(int first, int second) {
       : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]) \
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(b[2]), "r"(b[3]), "r"(e))
 
-__global__ void of_halves(float* out) {
+// Several products read the same places.
+template <int products> __global__ void of_halves(float* out) {
   const int g = threadIdx.x / 4, t = threadIdx.x % 4;
   std::uint32_t a[4], b[4], d[4] = {};
   for (int word = 0; word < 4; ++word) {
@@ -59,21 +60,9 @@ __global__ void of_halves(float* out) {
     b[word] = halves(b_at(2 * t + 8 * word, g), b_at(2 * t + 8 * word + 1, g));
   }
   const std::uint32_t e = places(2, 2, false);
-  MULTIPLY("m16n8k32.row.col.f32.f16.f16.f32", "0x1");
-  put(out, d);
-}
-// Two products that read the same places.
-__global__ void of_halves_twice(float* out) {
-  const int g = threadIdx.x / 4, t = threadIdx.x % 4;
-  std::uint32_t a[4], b[4], d[4] = {};
-  for (int word = 0; word < 4; ++word) {
-    const int row = g + word % 2 * 8, k = 2 * t + word / 2 * 8;
-    a[word] = halves(packed_at(row, k), packed_at(row, k + 1));
-    b[word] = halves(b_at(2 * t + 8 * word, g), b_at(2 * t + 8 * word + 1, g));
-  }
-  const std::uint32_t e = places(2, 2, false);
-  MULTIPLY("m16n8k32.row.col.f32.f16.f16.f32", "0x1");
-  MULTIPLY("m16n8k32.row.col.f32.f16.f16.f32", "0x1");
+#pragma unroll
+  for (int i = 0; i < products; ++i)
+    MULTIPLY("m16n8k32.row.col.f32.f16.f16.f32", "0x1");
   put(out, d);
 }
 __global__ void of_tf32(float* out) {
@@ -108,8 +97,8 @@ int product(int i, int depth, bool of_pairs) {
 }
 
 int main() {
-  check<float>("halves", of_halves, 1, 32, 128, [](int i) { return product(i, 32, false); });
-  check<float>("halves, twice", of_halves_twice, 1, 32, 128,
+  check<float>("halves", of_halves<1>, 1, 32, 128, [](int i) { return product(i, 32, false); });
+  check<float>("halves, twice", of_halves<2>, 1, 32, 128,
                [](int i) { return 2 * product(i, 32, false); });
   check<float>("TF32", of_tf32, 1, 32, 128, [](int i) { return product(i, 16, true); });
   check<int>("bytes", of_bytes, 1, 32, 128, [](int i) { return product(i, 64, false); });
