@@ -48,9 +48,9 @@ def measured(command, environment=None):
 def model(warplens, name, arguments, gpu, trials, limit, folder):
     """Returns the kernel, and the seconds and MB of its model."""
     trace, result = pathlib.Path(folder) / f"{name}-{limit}.wlt", pathlib.Path(folder) / "result.json"
-    environment = {"WARPLENS_SNAPSHOT_ACCESSES": str(limit)} if limit else {}
+    environment = {"WARPLENS_SNAPSHOT_WHOLE": str(limit)} if limit else {}
     run, _ = measured([warplens, "profile", SOURCE, "--backend", "cpu", "--quiet", "--nvcc", "-O3", "--gpu", gpu, "--budget", "0.001", "--trace", trace,
-                       "--format", "json", "-o", result, "--run", name, *arguments.split()], environment)
+                       "--format", "json", "-o", result, *([] if limit else ["--whole-loops"]), "--run", name, *arguments.split()], environment)
     seconds, megabytes = measured([warplens, "model", trace, "--quiet", "--gpu", gpu, "--trials", str(trials), "--confidence", "0", "--format", "json",
                                    "-o", result])
     (kernel,) = json.loads(result.read_text())["kernels"]

@@ -501,6 +501,14 @@ void add_trace_options(CLI::App& command, TraceOptions& options) {
       "sum in every run");
 }
 
+void add_loops_option(CLI::App& command, TraceOptions& options) {
+  const help::GroupScope group(command, help::rare_group);
+  command.add_flag(
+      "--whole-loops", options.whole_loops,
+      "CPU back end: trace every iteration of every loop; by default long kernels leave out iterations that "
+      "repeat, which takes less time and says nothing of a time-lapse, --sharing or other code");
+}
+
 void add_fail_if_option(CLI::App& command, std::vector<judge::Threshold>& thresholds,
                         const std::string& meaning) {
   const auto check = [](std::string& text) {

@@ -66,6 +66,7 @@ struct TraceOptions {
   cpu::Checks checks;
   bool deterministic = false;
   bool stop_when_traced = false; ///< the program ends before its end
+  bool whole_loops = false;      ///< no iterations are left out of the trace
 };
 
 /// Adds --memcheck and its like, which are flags of the CPU back end.
@@ -108,6 +109,8 @@ void add_report_options(CLI::App& command, std::string& format, OutputOptions& o
 void add_text_or_json_options(CLI::App& command, std::string& format, OutputOptions& options,
                               std::string_view schema);
 void add_trace_options(CLI::App& command, TraceOptions& options);
+/// Adds --whole-loops, for commands that model launches as they are.
+void add_loops_option(CLI::App& command, TraceOptions& options);
 /// Adds --fail-if, whose conditions go to `thresholds`; `meaning` says when the command fails.
 void add_fail_if_option(CLI::App& command, std::vector<judge::Threshold>& thresholds,
                         const std::string& meaning);

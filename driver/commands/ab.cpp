@@ -162,6 +162,7 @@ void declare_ab(CLI::App& app, const std::vector<std::string>& rest, Action& cho
   add_model_options(*command, options->model, {.timeline = false, .sharing = false});
   add_registers_option(*command, options->model);
   add_trace_options(*command, options->trace);
+  add_loops_option(*command, options->trace);
   set_usage(*command, "warplens ab A.cu B.cu [OPTIONS] [--run ARGS...]");
   command->footer(
       "  --run ARGS...                   the rest of the line: the arguments of both programs\n\n"

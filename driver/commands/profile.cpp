@@ -66,6 +66,7 @@ void declare_profile(CLI::App& app, const std::vector<std::string>& rest, Action
   add_model_options(*command, options->model);
   add_registers_option(*command, options->model);
   add_trace_options(*command, options->trace);
+  add_loops_option(*command, options->trace);
   command
       ->add_flag("--no-probes", options->source.no_probes,
                  "build and run it as it is, without a report (to compare)")

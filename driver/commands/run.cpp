@@ -49,6 +49,7 @@ void declare_run(CLI::App& app, const std::vector<std::string>& rest, Action& ch
   add_model_options(*command, options->model);
   add_registers_option(*command, options->model);
   add_trace_options(*command, options->trace);
+  add_loops_option(*command, options->trace);
   set_usage(*command, "warplens run [OPTIONS] -- PROGRAM [ARGS...]");
   command->footer(
       "  -- PROGRAM ARGS...              what to run: a program that `warplens profile --keep` left, for "

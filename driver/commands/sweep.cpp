@@ -237,6 +237,7 @@ void declare_sweep(CLI::App& app, Action& chosen) {
       ->type_name("FOLDER");
   add_model_options(*command, options->model);
   add_trace_options(*command, options->trace);
+  add_loops_option(*command, options->trace);
   command->remove_option(command->get_option("--trace")); // each configuration would overwrite the file
   command->add_flag("-q,--quiet", options->quiet, "no progress on stderr")->group(help::printed_group);
   set_usage(*command, "warplens sweep FILE.cu [FILE...] --run ARGS --vary NAME=VALUES... -o FOLDER");

@@ -112,6 +112,11 @@ Expected<std::vector<std::pair<std::string, std::string>>> recorder_environment(
   if (const std::string capabilities = capabilities_of(request.gpus);
       !capabilities.empty() && std::getenv("WARPLENS_EXECUTE") == nullptr)
     environment.emplace_back("WARPLENS_EXECUTE", capabilities);
+  if (!request.leaves_out_loops)
+    environment.emplace_back("WARPLENS_SNAPSHOT_WHOLE",
+                             std::to_string(std::uint64_t{1} << 48)); // the largest
+  else if (std::getenv("WARPLENS_SNAPSHOT_WHOLE") == nullptr)
+    environment.emplace_back("WARPLENS_SNAPSHOT_WHOLE", std::to_string(model::whole_accesses));
   if (request.snapshot_blocks)
     environment.emplace_back("WARPLENS_SNAPSHOT_BLOCKS", std::to_string(*request.snapshot_blocks));
   return environment;
@@ -316,10 +321,19 @@ void say_what_has_no_probes(const std::string& program) {
                       note.source, note.fell_back));
 }
 
+/// Returns whether all that is wanted can be had of a trace that leaves out iterations: a clock that executes
+/// the machine code, and no time-lapse, of which a page shows what there is.
+bool can_leave_out_loops(const RunRequest& request, const ModelOptions& model, const OutputOptions& output) {
+  const bool wants_timeline = model.timeline && !output.format->shows_timeline;
+  return !request.options.whole_loops && !model.without_clock && !model.sharing && !wants_timeline &&
+         std::ranges::all_of(request.gpus, [](const model::Gpu& gpu) { return gpu.pipes.has_value(); });
+}
+
 } // namespace
 
-Expected<ModelledProgram> trace_and_model(const RunRequest& request, const ModelOptions& model,
+Expected<ModelledProgram> trace_and_model(RunRequest request, const ModelOptions& model,
                                           const OutputOptions& output) {
+  request.leaves_out_loops = can_leave_out_loops(request, model, output);
   TRY_LET(traced, trace_program(request, output.quiet));
   std::string& ending = traced->ending;
   auto result = simulate_all(traced->traces, request, model, output);

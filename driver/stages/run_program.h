@@ -27,6 +27,7 @@ struct RunRequest {
   /// The capabilities of GPUs for which machine code is made as the program runs, where that does not have
   /// it.
   std::vector<int> assembled_for;
+  bool leaves_out_loops = false; ///< the trace may leave out iterations of loops that repeat
   bool stdout_to_stderr = false; ///< our own result needs stdout
 };
 
@@ -65,7 +66,7 @@ struct ModelledProgram {
 };
 
 /// Runs the program and the model.
-Expected<ModelledProgram> trace_and_model(const RunRequest& request, const ModelOptions& model,
+Expected<ModelledProgram> trace_and_model(RunRequest request, const ModelOptions& model,
                                           const OutputOptions& output);
 
 /// Runs the program, the model and the report. A program that fails, or whose trace does, still gets its

@@ -48,10 +48,15 @@ TrialCounts collect_counts(const std::vector<std::unique_ptr<Sm>>& sms, const Sn
     busy(Resource::shared_banks, double(all.shared_passes));
     busy(Resource::constant_pipe, double(all.constant_passes));
     busy(Resource::l2_port, double(lsu.port_busy()) / ticks_per_cycle);
+    ByResource of_pipes{}; // two pipes of one resource are busy at the same time
     for (std::size_t pipe = 0; pipe < figures.sm.pipes.size(); ++pipe)
-      if (const auto resource = resource_of_pipe(pipe); resource && sm->pipe_passes()[pipe] != 0)
-        busy(*resource,
-             double(sm->pipe_passes()[pipe] * figures.sm.pipes[pipe].interval) / figures.sm.schedulers);
+      if (const auto resource = resource_of_pipe(pipe)) {
+        double& most = of_pipes[std::size_t(*resource)];
+        most = std::max(most, double(sm->pipe_passes()[pipe] * figures.sm.pipes[pipe].interval));
+      }
+    for (std::size_t resource = 0; resource < of_pipes.size(); ++resource)
+      if (of_pipes[resource] != 0)
+        busy(Resource(resource), of_pipes[resource] / figures.sm.schedulers);
   }
   for (const TrialCounts::Site& site : counts.sites) {
     counts.l1_reads += site.l1;

@@ -37,13 +37,17 @@ std::size_t drawn_alternative(std::string_view path, std::span<const double> wei
     of_machine[one] = next;
   }
   shuffle(std::span(of_machine).subspan(1), path);
+  std::iter_swap(of_machine.begin() + 1, std::find_if(of_machine.begin() + 1, of_machine.end(),
+                                                      [](std::uint32_t of) { return of != 0; }));
   return of_machine[machine];
 }
 
-double drawn_fraction(std::string_view path, std::uint32_t machine) {
+double drawn_fraction(std::string_view path, double stated, std::uint32_t machine) {
   std::array<std::uint32_t, machine_count - 1> strata;
   std::iota(strata.begin(), strata.end(), 0);
   shuffle(strata, path);
+  const std::uint32_t farthest = stated > 0.5 ? 0 : std::uint32_t(strata.size() - 1);
+  std::iter_swap(strata.begin(), std::ranges::find(strata, farthest));
   return (strata[machine - 1] + 0.5) / double(strata.size());
 }
 

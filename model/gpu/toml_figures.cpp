@@ -132,7 +132,7 @@ const toml::node* TomlFigures::drawn_value(const std::string& path, const toml::
   const toml::node* value = figure.get("value");
   const toml::array* range = figure.get_as<toml::array>("between");
   if (range && range->size() == 2 && range->is_homogeneous(value->type()) && figure.size() == 3)
-    return machine_ == 0 ? value : drawn_of_range(path, *range);
+    return machine_ == 0 ? value : drawn_of_range(path, *value->value<double>(), *range);
   const toml::array* others = figure.get_as<toml::array>("or");
   if (range || !others || others->empty() || others->size() >= machine_count)
     return refuse(fmt::format("expected {} to have or = […], 1 to {} alternatives, or between = [low, high]",
@@ -145,9 +145,10 @@ const toml::node* TomlFigures::drawn_value(const std::string& path, const toml::
   return alternative == 0 ? value : others->get(alternative - 1);
 }
 
-const toml::node* TomlFigures::drawn_of_range(const std::string& path, const toml::array& range) {
+const toml::node* TomlFigures::drawn_of_range(const std::string& path, double stated,
+                                              const toml::array& range) {
   const double low = *range[0].value<double>(), high = *range[1].value<double>();
-  const double drawn = low + (high - low) * drawn_fraction(path, machine_);
+  const double drawn = low + (high - low) * drawn_fraction(path, (stated - low) / (high - low), machine_);
   made_.clear();
   if (range[0].is_integer())
     made_.push_back(std::llround(drawn));

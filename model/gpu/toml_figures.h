@@ -77,7 +77,7 @@ private:
   const toml::node* find(const std::string& path);
   const toml::node* figure(const std::string& path);
   const toml::node* drawn_value(const std::string& path, const toml::table& figure);
-  const toml::node* drawn_of_range(const std::string& path, const toml::array& range);
+  const toml::node* drawn_of_range(const std::string& path, double stated, const toml::array& range);
   void read_number(const toml::node& node, const std::string& path, double& value, double low, double high);
   void set_error(const toml::node* where, const std::string& what);
 

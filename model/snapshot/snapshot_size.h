@@ -24,6 +24,9 @@ SnapshotThreads snapshot_threads(const Gpu& gpu);
 /// Returns the limits of a snapshot that serves each of these GPUs.
 SnapshotThreads snapshot_threads(std::span<const Gpu> gpus);
 
+/// Where a snapshot of whole blocks would have more warp accesses than this, their loops need not be whole.
+inline constexpr std::uint64_t whole_accesses = 1u << 21;
+
 /// Between the two limits, blocks are added until there are this number of accesses to the memory hierarchy,
 /// or this number of transactions. The snapshot of a kernel whose threads do little has many blocks, that of
 /// one whose threads do much has few.

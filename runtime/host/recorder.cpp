@@ -308,6 +308,8 @@ SnapshotGoal Recorder::goal(const trace::Launch& launch) const {
           .enough_accesses = state_->settings.snapshot_enough_accesses,
           .is_exact = state_->settings.snapshot_blocks.has_value(),
           .max_records = state_->settings.snapshot_accesses,
+          .max_whole_records =
+              std::min(state_->settings.snapshot_whole_accesses, state_->settings.snapshot_accesses),
           .wave_blocks = blocks.wave};
 }
 

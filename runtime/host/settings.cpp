@@ -81,6 +81,7 @@ Expected<Settings> Settings::from_environment() {
         read_count("WARPLENS_SNAPSHOT_ENOUGH", settings.snapshot_enough_accesses),
         read_count("WARPLENS_SNAPSHOT_BLOCKS", settings.snapshot_blocks),
         read_count("WARPLENS_SNAPSHOT_ACCESSES", settings.snapshot_accesses),
+        read_count("WARPLENS_SNAPSHOT_WHOLE", settings.snapshot_whole_accesses),
         read_count("WARPLENS_STALL_SECONDS", stall_seconds)})
     if (!read)
       return tl::unexpected(read.error());

@@ -22,13 +22,13 @@ def executions(kernel):
 
 
 class LongLoops(unittest.TestCase):
-    def modelled(self, what, limit=None, model_again=()):
-        """Returns the kernel, traced with a limit of accesses; with `model_again` modelled from the trace with these options."""
+    def modelled(self, what, limit=None, model_again=(), limit_of="WARPLENS_SNAPSHOT_WHOLE", options=()):
+        """Returns the kernel, traced whole or with a limit of accesses; with `model_again` modelled from the trace with these options."""
         with tempfile.TemporaryDirectory() as folder:
             result, trace = pathlib.Path(folder) / "result.json", pathlib.Path(folder) / "trace.wlt"
-            environment = {**os.environ, **({"WARPLENS_SNAPSHOT_ACCESSES": str(limit)} if limit else {})}
+            environment = {**os.environ, **({limit_of: str(limit)} if limit else {})}
             done = warplens("profile", SOURCE, "--backend", "cpu", "--gpu", "t4", "--trials", "2", "--trace", trace, "--format", "json", "-o",
-                            result, "--run", *what.split(), env=environment)
+                            result, *(options if limit else ["--whole-loops"]), "--run", *what.split(), env=environment)
             self.assertEqual(done.returncode, 0, done.stderr)
             if model_again:
                 again = warplens("model", trace, "--trials", "2", "--format", "json", "-o", result, *model_again)
@@ -68,9 +68,15 @@ class LongLoops(unittest.TestCase):
         self.assert_alike(sampled, whole)
 
     def test_where_no_two_iterations_are_alike_nothing_is_left_out(self):
-        kernel = self.modelled("collatz 4096", 4096)
+        kernel = self.modelled("collatz 4096", 4096, limit_of="WARPLENS_SNAPSHOT_ACCESSES")
         self.assertNotIn("replayed", kernel["snapshot"]["limit"])
         self.assertNotIn("time", kernel)
+
+    def test_what_needs_whole_loops_has_them(self):
+        for options in (["--whole-loops"], ["--timeline"], ["--sharing"], ["--schedule", "paper"]):
+            with self.subTest(options):
+                self.assertNotIn("replayed", self.modelled("running_sums 16 256", 100_000, options=options)["snapshot"]["limit"])
+        self.assertIn("replayed", self.modelled("running_sums 16 256", 100_000)["snapshot"]["limit"])
 
     def test_only_the_machine_code_tells_what_is_left_out(self):
         kernel = self.modelled("running_sums 16 256", 200_000, ["--gpu", "c2050"])

@@ -345,6 +345,7 @@ UNSEEN = {
     ("placement", "--check"): "placement_test.py compiles changed sources",
     ("corun", "--seed"): "as of clocks",
     ("run", "--lockstep"): "lockstep_test.py has programs that need it",
+    ("run", "--whole-loops"): "long_loops_test.py has long loops",
     ("placement", "--train"): "needs measured placements",
     ("calibrate", "--curves"): "needs a GPU",
     ("calibrate", "--device"): "likewise",

@@ -46,6 +46,7 @@ TEST_CASE("The environment configures the recorder") {
                                  {"WARPLENS_SNAPSHOT_ENOUGH", "1000"},
                                  {"WARPLENS_SNAPSHOT_BLOCKS", "7"},
                                  {"WARPLENS_SNAPSHOT_ACCESSES", "99"},
+                                 {"WARPLENS_SNAPSHOT_WHOLE", "66"},
                                  {"WARPLENS_STALL_SECONDS", "5"},
                                  {"WARPLENS_LOG_TIMES", "1"}});
   const auto settings = Settings::from_environment();
@@ -61,6 +62,7 @@ TEST_CASE("The environment configures the recorder") {
   CHECK(settings->snapshot_enough_accesses == 1000);
   CHECK(settings->snapshot_blocks == 7u);
   CHECK(settings->snapshot_accesses == 99);
+  CHECK(settings->snapshot_whole_accesses == 66);
   CHECK(settings->log_times);
   CHECK(settings->stall == std::chrono::seconds(5));
 }
@@ -69,7 +71,7 @@ TEST_CASE("A malformed variable is named") {
   const std::string name =
       GENERATE("WARPLENS_LAUNCHES", "WARPLENS_SNAPSHOT_THREADS", "WARPLENS_SNAPSHOT_BLOCKS",
                "WARPLENS_SNAPSHOT_ACCESSES", "WARPLENS_SNAPSHOT_MOST_THREADS", "WARPLENS_SNAPSHOT_ENOUGH",
-               "WARPLENS_STALL_SECONDS");
+               "WARPLENS_SNAPSHOT_WHOLE", "WARPLENS_STALL_SECONDS");
   const std::string value = GENERATE("0", "-1", "3x", "99999999999999999999", " 1");
   const Environment environment({{"WARPLENS_TRACE", "t"}, {name, value}});
   const auto settings = Settings::from_environment();

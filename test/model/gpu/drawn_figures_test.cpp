@@ -31,12 +31,20 @@ TEST_CASE("Alternatives are drawn in proportion to their weights, each at least 
     CHECK(drawn_alternative(path, std::vector<double>{1, 1, 1}, 0) == 0);
 }
 
+TEST_CASE("The second machine differs from the first in every figure") {
+  for (const char* path : {"issue.policy", "lsu.misses", "issue.cycles_per_access", "l2.atomics_per_ns"}) {
+    CHECK(drawn_alternative(path, std::vector<double>{100, 1, 1}, 1) != 0);
+    CHECK(drawn_fraction(path, 0.6, 1) == Approx(0.5 / (machine_count - 1)));
+    CHECK(drawn_fraction(path, 0.5, 1) == Approx(1 - 0.5 / (machine_count - 1)));
+  }
+}
+
 TEST_CASE("A range is drawn evenly, and independently of other figures") {
   std::set<double> drawn;
   std::vector<double> other;
   for (std::uint32_t machine = 1; machine < machine_count; ++machine) {
-    drawn.insert(drawn_fraction("dram.achieved", machine));
-    other.push_back(drawn_fraction("l2.atomics_per_ns", machine));
+    drawn.insert(drawn_fraction("dram.achieved", 1, machine));
+    other.push_back(drawn_fraction("l2.atomics_per_ns", 0, machine));
   }
   CHECK(drawn.size() == machine_count - 1);
   CHECK(*drawn.begin() == Approx(0.5 / (machine_count - 1)));
