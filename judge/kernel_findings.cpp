@@ -1,6 +1,7 @@
 #include "judge/kernel_findings.h"
 
 #include "judge/accuracy_text.h"
+#include "judge/arithmetic.h"
 #include "judge/verdict.h"
 #include "result/figure_text.h"
 #include "result/names.h"
@@ -367,6 +368,8 @@ std::string savings(const Headroom& headroom, const KernelResult& kernel) {
   if (limit != Resource::dram) {
     if (has_waste(kernel))
       return ", but accesses do more work than they need to: see below";
+    if (computes_floats_as_doubles(kernel))
+      return ", but floats are computed as doubles: see below";
     // Instructions cost the same for one lane as for 32, bytes of the L2 do not.
     return limit != Resource::l2_slices && on_divergence(kernel)
                ? fmt::format(", but {} of {} lanes execute an instruction in the mean: see below",

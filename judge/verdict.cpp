@@ -60,23 +60,6 @@ std::string time_verdict_on(const SiteResult& site, const KernelResult& kernel) 
                      site.site.kind == AccessKind::barrier ? "at" : "for", share(part));
 }
 
-std::string arithmetic_verdict_on(const KernelResult& kernel) {
-  if (!kernel.time || !kernel.time->bound || !kernel.executed || kernel.lines.empty())
-    return "";
-  const Resource bound = *kernel.time->bound;
-  if (bound != Resource::issue && bound < Resource::fp32_pipe)
-    return "";
-  double all = 0;
-  for (const LineTime& line : kernel.lines)
-    all += line.instructions;
-  const LineTime& most = *std::ranges::max_element(kernel.lines, {}, &LineTime::instructions);
-  return fmt::format(
-      "{}:{} issues {} % of the instructions, and the {} is busy for {} % of the time: fewer or "
-      "cheaper instructions would help, less memory traffic would not",
-      std::filesystem::path(most.file).filename().string(), most.line, share(most.instructions / all),
-      text_of(bound), share(share_of(kernel.time->busy, bound)));
-}
-
 std::vector<const SiteResult*> sites_to_explain(const CostlyLine& line, const KernelResult& kernel) {
   const SiteMetric& cost = cost_metric(kernel);
   const auto cost_of = [&](const SiteResult* site) {

@@ -20,10 +20,6 @@ std::string verdict_on(const SiteResult& site, const KernelResult& kernel);
 /// time, if neither is notable, or if a finding says it already.
 std::string time_verdict_on(const SiteResult& site, const KernelResult& kernel);
 
-/// Returns which line issues most of the instructions where an execution pipe or the issue of instructions
-/// bounds the kernel, as one clause; else an empty text.
-std::string arithmetic_verdict_on(const KernelResult& kernel);
-
 /// Returns the sites of a line that need a verdict: first the one with the highest cost, then the other
 /// wasteful ones.
 std::vector<const SiteResult*> sites_to_explain(const CostlyLine& line, const KernelResult& kernel);

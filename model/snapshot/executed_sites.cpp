@@ -198,6 +198,12 @@ std::uint32_t ExecutedSites::add_site(const Key& key, const Instruction& of) {
   return std::uint32_t(all_.size() - 1);
 }
 
+bool ExecutedSites::counts_lanes(std::uint32_t instruction) const {
+  const sass::Instruction& code = code_.kernel.instructions[instruction];
+  return sass::decode_operands(code.word, code.address, table_.architecture).opcode ==
+         sass::Opcode::atoms_popc_inc;
+}
+
 std::vector<Site> ExecutedSites::choose() {
   all_ = sites_;
   for (auto& [key, instruction] : instructions_) {
@@ -217,6 +223,9 @@ std::vector<Site> ExecutedSites::choose() {
   }
   for (Site& site : all_) // the machine code has done what the compiler makes of these
     site.aggregation = LaneAggregation::none;
+  for (const auto& [key, instruction] : instructions_) // but one instruction leaves it to the hardware
+    if (key.use == Use::atomic && counts_lanes(key.instruction))
+      all_[instruction.site].aggregation = LaneAggregation::counted;
   return all_;
 }
 

@@ -75,6 +75,8 @@ private:
   void add_sites_at(const Place& place, Memory memory, std::vector<std::uint32_t>& found) const;
   std::vector<std::uint32_t> candidates_at(std::uint32_t instruction, Use use, Memory memory) const;
   std::vector<std::uint32_t> candidates_near(std::uint32_t instruction, Use use, Memory memory) const;
+  /// Returns whether it is an ATOMS.POPC.INC, which adds up the lanes of a warp that want the same word.
+  bool counts_lanes(std::uint32_t instruction) const;
   std::uint32_t add_site(const Key& key, const Instruction& of);
 
   const std::vector<Site>& sites_;

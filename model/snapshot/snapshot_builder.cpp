@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <optional>
 #include <utility>
 
 namespace warplens::model {
@@ -91,7 +90,7 @@ Expected<void> SnapshotBuilder::add_executed(std::uint64_t block, std::uint32_t 
   if (has_lanes)
     patterns_[site].add(executed);
   const std::uint64_t parts_before = summary.sectors + summary.bank_wavefronts;
-  TRY_LET(entry, coalescer_.coalesce(executed, site, stream.warp, summary));
+  TRY_LET(entry, coalescer_.coalesce(carried_out(executed, site), site, stream.warp, summary));
   if (const std::uint64_t parts = summary.sectors + summary.bank_wavefronts - parts_before;
       has_lanes && executed.space != Space::constant && parts != 0)
     typical_[site].add(executed, std::uint32_t(parts), {block, warp});
@@ -226,6 +225,13 @@ void SnapshotBuilder::put_measured_sites(Snapshot& snapshot, const std::vector<s
   }
 }
 
+/// Returns the access with the lanes that reach memory: of atomics, those that are left of a warp's.
+trace::WarpAccess SnapshotBuilder::carried_out(trace::WarpAccess access, std::uint32_t site) const {
+  if (access.kind == AccessKind::atomic)
+    access.active = lanes_carried_out(access, sites_[site].aggregation, rules_);
+  return access;
+}
+
 Expected<void> SnapshotBuilder::put_access(Stream& stream, std::uint32_t site,
                                            const trace::WarpAccess& traced) {
   SiteSummary& summary = summaries_[site];
@@ -236,13 +242,7 @@ Expected<void> SnapshotBuilder::put_access(Stream& stream, std::uint32_t site,
   const bool has_lanes = traced.space != Space::local && sites_[site].cache_operator != CacheOperator::tex;
   if (has_lanes)
     patterns_[site].add(traced);
-  std::optional<trace::WarpAccess> aggregated;
-  if (traced.kind == AccessKind::atomic) {
-    aggregated = traced;
-    aggregated->active = lanes_carried_out(traced, sites_[site].aggregation, rules_);
-  }
-  const trace::WarpAccess& access = aggregated ? *aggregated : traced;
-
+  const trace::WarpAccess access = carried_out(traced, site);
   order_.place(stream.order, stream.warp, site, access);
   const bool continues = accesses_ == Accesses::all_in_program_order && continues_last(stream, site, access);
   const std::uint64_t parts_before = summary.sectors + summary.bank_wavefronts;

@@ -58,6 +58,7 @@ private:
   };
   bool is_outside(std::uint64_t block) const;
   Stream& stream_of(std::uint64_t block, std::uint32_t warp);
+  trace::WarpAccess carried_out(trace::WarpAccess access, std::uint32_t site) const;
   Expected<void> put_access(Stream& stream, std::uint32_t site, const trace::WarpAccess& traced);
   void scale_summaries();
   void put_measured_sites(Snapshot& snapshot, const std::vector<std::uint32_t>& site_number);

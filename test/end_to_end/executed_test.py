@@ -23,7 +23,7 @@ class Executed(NvccCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         kernels = {}
         for text in re.split(r"^kernel ", done.stdout, flags=re.MULTILINE)[1:]:
-            name = re.search(r"straight|updated|exchanged|looped", text)[0]
+            name = re.search(r"straight|updated|exchanged|looped|counted", text)[0]
             kernels[name] = [(Counter(int(line) for line in re.findall(r"^    [0-9a-f]{4} .*executed\.cu:(\d+)", block, re.MULTILINE)),
                               re.match(r"(\d+) .*-> .*\b\1\b", block) is not None and "load_global" in block,
                               "exits" in block.splitlines()[0])
@@ -53,6 +53,11 @@ class Executed(NvccCase):
                 body = [size for size, repeats, _ in blocks["looped"] if repeats]
                 self.assertEqual(len(body), 1)
                 self.assertEqual(counts[1] - counts[0], WARPS * 12 * body[0].total())
+
+    def test_lanes_are_counted_at_once_where_the_code_says_so(self):
+        for gpu, conflicts in (("v100", 31), ("a100", 0)):
+            (counts,) = [site for site in self.executed(gpu, 1)["counted"]["sites"] if site["kind"] == "atomic"]
+            self.assertEqual((counts["active_lanes"], counts["bank_conflicts"]), (32, conflicts), gpu)
 
     def test_the_listing_has_operands(self):
         cubin = self.folder / "executed.cubin"

@@ -154,19 +154,6 @@ void keep_busy(KernelResult& kernel, Resource resource, double share) {
 
 } // namespace
 
-TEST_CASE("where arithmetic bounds the kernel, the line with most instructions is named") {
-  KernelResult kernel = bound_by(Resource::fp32_pipe);
-  keep_busy(kernel, Resource::fp32_pipe, 0.97);
-  CHECK(arithmetic_verdict_on(kernel).empty()); // it is not known what was executed
-  kernel.executed.emplace();
-  kernel.lines = {{"/a/k.cu", 3, 100}, {"/a/k.cu", 7, 900}};
-  CHECK(arithmetic_verdict_on(kernel) ==
-        "k.cu:7 issues 90 % of the instructions, and the FP32 pipe is busy for 97 % of the time: fewer or "
-        "cheaper instructions would help, less memory traffic would not");
-  kernel.time->bound = Resource::dram;
-  CHECK(arithmetic_verdict_on(kernel).empty());
-}
-
 TEST_CASE("what takes the time: the share of the work that bounds the kernel, or the wait") {
   using enum Resource;
   const SiteResult load = timed(AccessKind::load, 512, {{dram, 0.71}});

@@ -29,6 +29,16 @@ __global__ void looped(const float* a, float* sum, unsigned iterations) {
   sum[i] = total;
 }
 
+// From sm_80 on one instruction counts the lanes of a warp, whichever word each wants.
+__global__ void counted(const int* word, float* sum) {
+  __shared__ int counts[32];
+  counts[threadIdx.x % 32] = 0;
+  __syncthreads();
+  atomicAdd(&counts[word[blockIdx.x * blockDim.x + threadIdx.x]], 1);
+  __syncthreads();
+  sum[blockIdx.x * blockDim.x + threadIdx.x] = float(counts[threadIdx.x % 32]);
+}
+
 int main(int, char** argv) {
   const unsigned iterations = unsigned(std::atoi(argv[1]));
   float *a, *sum;
@@ -38,5 +48,7 @@ int main(int, char** argv) {
   updated<<<8, 128>>>(sum);
   exchanged<<<8, 128>>>(a, sum);
   looped<<<8, 128>>>(a, sum, iterations);
+  cudaMemset(a, 0, 1024 * sizeof(int));
+  counted<<<8, 128>>>(reinterpret_cast<const int*>(a), sum);
   std::printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
 }
