@@ -79,19 +79,20 @@ std::string arithmetic_verdict_on(const KernelResult& kernel) {
     all += instructions_of(line, bound);
   if (all == 0)
     return "";
+  const std::string at =
+      fmt::format("{}:{}", std::filesystem::path(most.file).filename().string(), most.line);
+  const std::string busy = fmt::format("the {} is busy for {} % of the time", text_of(bound),
+                                       share(share_of(kernel.time->busy, bound)));
+  if (computes_floats_as_doubles(kernel))
+    return fmt::format("{} converts to or from double {} times for each operation: if its values are floats, "
+                       "write literals with an f (0.0f) and call functions of floats; {}",
+                       at, ratio(conversions_of(most)), busy);
   const bool is_pipe = bound != Resource::issue && most.work;
-  const std::string remedy =
-      computes_floats_as_doubles(kernel)
-          ? fmt::format(
-                "; each of its operations in double precision takes {} conversions: if the values are "
-                "floats, a literal without f (0.0) or a function of doubles makes them doubles",
-                ratio(conversions_of(most)))
-          : ": fewer or cheaper instructions would help, less memory traffic would not";
-  return fmt::format("{}:{} issues {} % of the {}instructions, and the {} is busy for {} % of the time{}",
-                     std::filesystem::path(most.file).filename().string(), most.line,
-                     share(instructions_of(most, bound) / all),
-                     is_pipe ? fmt::format("{}'s ", text_of(bound)) : "", text_of(bound),
-                     share(share_of(kernel.time->busy, bound)), remedy);
+  return fmt::format(
+      "{} issues {} % of the {}instructions, and {}: fewer or cheaper instructions would help, "
+      "less memory traffic would not",
+      at, share(instructions_of(most, bound) / all), is_pipe ? fmt::format("{}'s ", text_of(bound)) : "",
+      busy);
 }
 
 } // namespace warplens::judge

@@ -59,9 +59,8 @@ TEST_CASE("floats that are computed as doubles") {
       bound_by(Resource::fp64_pipe, {line(7, {{fp64, 100}, {special_function, 225}})});
   CHECK(computes_floats_as_doubles(floats));
   CHECK(arithmetic_verdict_on(floats) ==
-        "k.cu:7 issues 100 % of the FP64 pipe's instructions, and the FP64 pipe is busy for 97 % of the "
-        "time; each of its operations in double precision takes 2.25 conversions: if the values are floats, "
-        "a literal without f (0.0) or a function of doubles makes them doubles");
+        "k.cu:7 converts to or from double 2.25 times for each operation: if its values are floats, write "
+        "literals with an f (0.0f) and call functions of floats; the FP64 pipe is busy for 97 % of the time");
   const KernelResult doubles = bound_by(Resource::fp64_pipe, {line(7, {{fp64, 80}, {special_function, 10}})});
   CHECK_FALSE(computes_floats_as_doubles(doubles)); // ten divisions
   const KernelResult floats_elsewhere =
