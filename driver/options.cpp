@@ -247,9 +247,10 @@ void add_confidence_option(CLI::App& command, ModelOptions& options) {
             options.confidence = *confidence;
           },
           "trials end before --trials once half of each 95 % interval is below RATE for hit rates and "
-          "LATENCY for latencies (totals, and sites with 1 % of the accesses); 0: they never do")
+          "LATENCY for latencies (totals, and sites with 1 % of the accesses); 0: they never do; with "
+          "--schedule paper the default is 0.005,2%")
       ->type_name("RATE[,LATENCY%]")
-      ->default_str("0.005,2%");
+      ->default_str("0.01,3%");
 }
 
 /// Adds the choices that only trials without a clock have.

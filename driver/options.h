@@ -26,12 +26,12 @@ constexpr std::uint32_t default_timeline_bins = 256;
 /// The options of modelling and reporting.
 struct ModelOptions {
   std::vector<std::string> gpus{"a100"};
-  bool without_clock = false;               ///< --schedule paper
-  std::optional<model::IssuePolicy> policy; ///< --schedule; empty: as the GPU's file says
-  std::string placement, start;             ///< empty: as the GPU's file says
-  std::optional<double> sm_clock_mhz;       ///< empty: as the GPU's file says
-  std::optional<std::uint32_t> trials;      ///< the maximum number; empty: 16, or 64 without a clock
-  model::Confidence confidence;
+  bool without_clock = false;                     ///< --schedule paper
+  std::optional<model::IssuePolicy> policy;       ///< --schedule; empty: as the GPU's file says
+  std::string placement, start;                   ///< empty: as the GPU's file says
+  std::optional<double> sm_clock_mhz;             ///< empty: as the GPU's file says
+  std::optional<std::uint32_t> trials;            ///< the maximum number; empty: 16, or 64 without a clock
+  std::optional<model::Confidence> confidence;    ///< empty: of a clock's trials, or of those without one
   model::L2Begin l2_begin = model::L2Begin::left; ///< of each launch
   std::optional<std::uint32_t> registers;         ///< of a thread, where no machine code says them
   bool timeline = false;

@@ -222,7 +222,7 @@ Expected<KernelResult> evaluate_on(const Gpu& gpu, DecodedLaunch& decoded, const
   TRY_LET(occupied, occupancy(gpu, part));
   std::string why =
       decoded.lacks_iterations()
-          ? "the trace leaves out iterations, which only its machine code tells"
+          ? "the trace leaves out iterations, which only its machine code tells: record it with --whole-loops"
           : why_time_is_unknown(decoded.snapshot(), kernel->snapshot.complete, part, *occupied, gpu);
   if (why.empty())
     why = why_times_are_unknown(gpu);

@@ -16,8 +16,8 @@ namespace warplens::model {
 
 /// Half-widths of the mean's interval (ci95) below which a figure has converged.
 struct Confidence {
-  double rate = 0.005;   ///< of hit rates, which are fractions
-  double latency = 0.02; ///< of latencies, as a share of the mean
+  double rate = 0.01;    ///< of hit rates, which are fractions
+  double latency = 0.03; ///< of latencies, as a share of the mean
 };
 
 /// The rank of this process among those that compute one result together, as MPI numbers them.

@@ -65,13 +65,15 @@ Expected<std::string> identity_of(const SweepOptions& options) {
   std::string all = fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n", version, options.run, options.program.nvcc,
                                 static_cast<int>(options.program.backend), options.model.seed,
                                 options.model.trials.value_or(0), options.trace.kernel);
-  all += fmt::format("{} {} {} {} {} {}\n", options.trace.launches.value_or(0), int(options.model.l2_begin),
-                     options.model.without_clock, options.model.snapshot_blocks.value_or(0),
-                     options.trace.deterministic, options.trace.stop_when_traced);
+  all +=
+      fmt::format("{} {} {} {} {} {} {}\n", options.trace.launches.value_or(0), int(options.model.l2_begin),
+                  options.model.without_clock, options.model.snapshot_blocks.value_or(0),
+                  options.trace.deterministic, options.trace.stop_when_traced, options.trace.whole_loops);
   const ModelOptions& model = options.model;
+  const model::Confidence confidence = model.confidence.value_or(model::Confidence{});
   all += fmt::format("{} {} {} {} {} {} {} {} {} {}\n", model.policy ? int(*model.policy) : -1,
-                     model.placement, model.start, model.sm_clock_mhz.value_or(0), model.confidence.rate,
-                     model.confidence.latency, model.budget_seconds.value_or(0), model.timeline,
+                     model.placement, model.start, model.sm_clock_mhz.value_or(0), confidence.rate,
+                     confidence.latency, model.budget_seconds.value_or(0), model.timeline,
                      model.timeline_bins.value_or(0), model.sharing);
   for (const cpu::CheckName& check : cpu::check_names)
     all += options.trace.checks.has(check.check) ? check.name : "-";

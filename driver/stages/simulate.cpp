@@ -115,7 +115,8 @@ Expected<Result> simulate(const trace::Reader& trace, const std::vector<model::G
   model::Options model_options;
   const std::uint32_t max_trials = options.trials.value_or(options.without_clock ? 64 : 16);
   model_options.trials = max_trials;
-  model_options.confidence = options.confidence;
+  model_options.confidence = options.confidence.value_or(
+      options.without_clock ? model::Confidence{.rate = 0.005, .latency = 0.02} : model::Confidence{});
   model_options.timeline_bins = options.timeline ? options.timeline_bins.value_or(default_timeline_bins) : 0;
   model_options.sharing = options.sharing;
   model_options.without_clock = options.without_clock;

@@ -100,17 +100,20 @@ std::vector<double> LeftOutTime::of_blocks(std::span<const std::uint32_t> beside
           blocks.push_back({block});
         blocks.back().add(gap.measured, gap.checked);
       });
-  // Where within an iteration a warp begins to be measured is chance, and which block waits for which: the
-  // longest of several would be too long for what is left out, in which that evens out. So blocks differ by
-  // no more than what lasts.
+  // Iterations left out are like those behind them, as warps fall out of step with time. Where within an
+  // iteration a warp begins to be measured is chance, and which block waits for which: the longest of several
+  // would be too long for what is left out, in which that evens out. So blocks differ by no more than what
+  // lasts.
   std::map<std::pair<Kind, std::uint32_t>, double> cycles;
   for (const auto& [kind, blocks] : of_kind) {
-    double mean = 0;
-    for (const OfBlock& of : blocks)
+    double mean = 0, behind = 0;
+    for (const OfBlock& of : blocks) {
       mean += of.both() / double(blocks.size());
+      behind += of.behind() / double(blocks.size());
+    }
     const double lasting = lasting_share(blocks, mean);
     for (const OfBlock& of : blocks)
-      cycles[{kind, of.block}] = mean + lasting * (of.both() - mean);
+      cycles[{kind, of.block}] = behind + lasting * (of.both() - mean);
   }
   std::vector<double> later(snapshot_.blocks.size());
   for (std::uint32_t block = 0; block < later.size(); ++block)
