@@ -93,6 +93,11 @@ public:
       const Snapshot* const snapshot = &decoded_.back().snapshot();
       if (snapshot->blocks.empty())
         return fail("{}: the launch has no access in its snapshot", one.launch->kernel);
+      if (snapshot->leaves_out)
+        return fail(
+            "{}: the trace leaves out iterations, and kernels beside each other need all of them: record "
+            "it with --whole-loops",
+            one.launch->kernel);
       TRY_LET(alone, join(std::span(&snapshot, 1), true));
       alone_snapshots_.push_back(std::move(*alone));
       snapshots.push_back(snapshot);

@@ -78,6 +78,17 @@ class LongLoops(unittest.TestCase):
                 self.assertNotIn("replayed", self.modelled("running_sums 16 256", 100_000, options=options)["snapshot"]["limit"])
         self.assertIn("replayed", self.modelled("running_sums 16 256", 100_000)["snapshot"]["limit"])
 
+    def test_kernels_beside_each_other_need_all_iterations(self):
+        with tempfile.TemporaryDirectory() as folder:
+            trace = pathlib.Path(folder) / "trace.wlt"
+            done = warplens("profile", SOURCE, "--backend", "cpu", "--gpu", "t4", "--trials", "2", "--trace", trace, "--format", "brief", "-o",
+                            os.devnull, "--run", "running_sums", "16", "256", env={**os.environ, "WARPLENS_SNAPSHOT_WHOLE": "100000"})
+            self.assertEqual(done.returncode, 0, done.stderr)
+            done = warplens("corun", trace, trace, "--gpu", "t4", "--trials", "2", "--quiet")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("running_sums: the trace leaves out iterations", done.stderr)
+        self.assertIn("--whole-loops", done.stderr)
+
     def test_only_the_machine_code_tells_what_is_left_out(self):
         kernel = self.modelled("running_sums 16 256", 200_000, ["--gpu", "c2050"])
         self.assertNotIn("time", kernel)
