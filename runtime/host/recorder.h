@@ -36,7 +36,8 @@ struct SnapshotGoal {
   /// The first window of the snapshot ends with the block that brings its records, accesses of any kind, to
   /// this number, and the further ones together with no more.
   std::uint64_t max_records = ~std::uint64_t{0};
-  /// The same for blocks that are recorded whole: else iterations of loops are left out, where they can be.
+  /// The same for blocks that are recorded whole, and run at the same time: else iterations of loops are left
+  /// out, where they can be.
   std::uint64_t max_whole_records = ~std::uint64_t{0};
   std::uint64_t wave_blocks = 0; ///< enough where iterations of their loops are left out
 };
