@@ -10,6 +10,7 @@ const Resources& resources() {
     const auto share = root / "share/warplens";
     return Resources{root / "libexec/warplens/warplens-compile",
                      root / "libexec/warplens/warplens-measure",
+                     root / "libexec/warplens/warplens-launch",
                      root / "lib/warplens",
                      root / "lib/warplens/libwarplens_gpu.so",
                      share / "include",

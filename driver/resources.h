@@ -8,6 +8,7 @@ namespace warplens::driver {
 struct Resources {
   std::filesystem::path compile;       ///< the warplens-compile executable
   std::filesystem::path measure;       ///< the program that measures a GPU; absent if built without nvcc
+  std::filesystem::path launch;        ///< the program that launches a kernel of a module
   std::filesystem::path libraries;     ///< the libraries that are linked into a program for the CPU back end
   std::filesystem::path gpu_runtime;   ///< the library that a program for NVIDIA GPUs loads when it starts
   std::filesystem::path include;       ///< holds warplens/probe.h

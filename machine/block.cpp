@@ -162,6 +162,23 @@ LaunchState prepare(const Program& program, const Kernel& kernel, const Launch& 
   return state;
 }
 
+namespace {
+
+/// The system's part of shared memory has what a pair of blocks allocates tensor memory by: in compiled code
+/// the block of odd rank waits at its barrier there with the phase behind it, which lets it pass at first,
+/// allocates for both, and sends the address to the other one, which waits at its own.
+void initialise_pair(Block& block) {
+  constexpr std::uint32_t barrier_at = 0x48, phase_at = 0x50;
+  constexpr std::uint64_t barrier_of_one_arrival = 0x7ffff800'001ffffe;
+  const std::uint32_t phase = block.rank % 2;
+  if (block.shared_bytes < phase_at + sizeof phase)
+    return;
+  std::memcpy(block.shared + barrier_at, &barrier_of_one_arrival, sizeof barrier_of_one_arrival);
+  std::memcpy(block.shared + phase_at, &phase, sizeof phase);
+}
+
+} // namespace
+
 void start_block(Block& block, LaunchState& launch, const Kernel& kernel, std::uint64_t index,
                  std::uint32_t rank) {
   const Code& code = *launch.code;
@@ -176,6 +193,9 @@ void start_block(Block& block, LaunchState& launch, const Kernel& kernel, std::u
   block.shared_storage.assign(block.shared_bytes + sizeof(Row), std::byte{0});
   block.shared = block.shared_storage.data();
   block.barriers = {};
+  block.tensor_memory.keep(0);
+  if (code.architecture >= 100 && code.architecture < 120)
+    initialise_pair(block);
 
   const auto threads = static_cast<std::uint32_t>(shape.count());
   const std::uint32_t warps = (threads + lane_count - 1) / lane_count;

@@ -1,14 +1,12 @@
 // Products of matrices by tensor cores. Fragments are as PTX' mma instructions have them: g is the lane's
 // group of four, t its place in it.
 #include "machine/numbers.h"
+#include "machine/shared_matrix.h"
 #include "machine/small_floats.h"
 #include "machine/warp.h"
 
 #include <algorithm>
-#include <array>
-#include <cstring>
 #include <limits>
-#include <optional>
 
 namespace warplens::machine {
 namespace {
@@ -246,54 +244,6 @@ void multiply_doubles(Warp& warp, const Operation& o, Mask) {
 
 // ---- products of warp groups
 
-/// A matrix in shared memory, by its descriptor (PTX ISA, "Shared Memory Matrix Layout"; CUTLASS'
-/// mma_sm90_desc.hpp has the canonical layouts): groups of 8 rows of 16 to 128 bytes.
-class SharedMatrix {
-public:
-  SharedMatrix(Warp& warp, u64 descriptor, bool is_transposed)
-      : warp_(warp), start_(u32(descriptor & 0x3fff) << 4), leading_(u32(descriptor >> 16 & 0x3fff) << 4),
-        stride_(u32(descriptor >> 32 & 0x3fff) << 4), base_(u32(descriptor >> 49 & 7)),
-        row_bytes_(rows_of_swizzle[descriptor >> 62]), is_transposed_(is_transposed) {}
-
-  /// Returns an element of `bytes` bytes: of a row of A or a column of B, at a place in the depth. An address
-  /// outside of shared memory is noted.
-  u32 element(u32 row, u32 k, u32 bytes) {
-    const u32 in_block = is_transposed_ ? transposed(row * bytes, k) : straight(row, k * bytes);
-    const u32 address = (in_block & 0x3ffff) | warp_.block->rank << 24; // in the window of the cluster
-    u32 value = 0;
-    if (const std::byte* at = shared_bytes_at(warp_, address, bytes))
-      std::memcpy(&value, at, bytes);
-    else
-      outside = address;
-    return value;
-  }
-
-  std::optional<u32> outside;
-
-private:
-  static constexpr std::array<u32, 4> rows_of_swizzle{16, 128, 64, 32};
-
-  u32 straight(u32 row, u32 byte) const {
-    const u32 at = row / 8 * stride_ + row % 8 * row_bytes_;
-    return row_bytes_ == 16 ? start_ + at + byte / 16 * leading_ + byte % 16 : swizzled(start_ + at + byte);
-  }
-  u32 transposed(u32 byte, u32 k) const {
-    if (row_bytes_ == 16)
-      return start_ + byte / 16 * stride_ + byte % 16 + k % 8 * 16 + k / 8 * leading_;
-    return swizzled(start_ + byte / row_bytes_ * leading_ + byte % row_bytes_ + k % 8 * row_bytes_ +
-                    k / 8 * stride_);
-  }
-  /// Bits of 16 bytes' number are exchanged by those of 128 bytes' number.
-  u32 swizzled(u32 address) const {
-    const u32 phase = (address >> 7) - base_;
-    return address ^ (phase & (row_bytes_ / 16 - 1)) << 4;
-  }
-
-  Warp& warp_;
-  u32 start_, leading_, stride_, base_, row_bytes_;
-  bool is_transposed_;
-};
-
 /// The products of a warp group end where they are issued: the program waits for them before it writes their
 /// operands or reads their results.
 /// This warp has 16 of the 64 rows.
@@ -317,7 +267,7 @@ void multiply_by_warp_group(Warp& warp, const Operation& o, Mask) {
   };
   double a[16][32] = {};
   if (x.a.kind == sass::Source::Kind::uniform) {
-    SharedMatrix matrix(warp, descriptor(o.a), x.product.transposes_a);
+    SharedMatrix matrix(warp, warp.block->rank, descriptor(o.a), x.product.transposes_a);
     for (u32 row = 0; row < 16; ++row)
       for (u32 k = 0; k < depth; ++k)
         a[row][k] = number(matrix.element(first_row + row, k, bytes), true);
@@ -334,7 +284,7 @@ void multiply_by_warp_group(Warp& warp, const Operation& o, Mask) {
                          (bytes == 4 ? ~0u : (1u << 8 * bytes) - 1),
                      true);
   }
-  SharedMatrix matrix(warp, descriptor(o.b), x.product.transposes_b);
+  SharedMatrix matrix(warp, warp.block->rank, descriptor(o.b), x.product.transposes_b);
   const bool adds = warp.predicate_in(o, 0) != 0;
   const bool is_wide = of_bytes || x.float_result;
   const u32* from_c = warp.row(o.c);

@@ -24,7 +24,9 @@ constexpr std::uint32_t no_bits = 8; // SHT_NOBITS
 
 /// Attributes of .nv.info (CuAssembler's CuNVInfo.py).
 enum : std::uint8_t {
+  max_threads = 0x05,
   parameters_at = 0x0a,
+  required_block = 0x10,
   frame_size = 0x11,
   stack_size = 0x12,
   parameter = 0x17,
@@ -500,6 +502,10 @@ private:
         const Dimensions sizes{reader.u32(), reader.u32(), reader.u32()};
         if (!reader.failed() && sizes.x != 0 && sizes.y != 0 && sizes.z != 0)
           kernel.cluster = sizes;
+      } else if (number == max_threads || number == required_block) {
+        const Dimensions sizes{reader.u32(), reader.u32(), reader.u32()};
+        if (!reader.failed())
+          (number == max_threads ? kernel.max_block : kernel.required_block) = sizes;
       } else if (number == parameter || number == wide_parameter) {
         reader.u32();
         const std::uint16_t ordinal = reader.u16(), offset = reader.u16();

@@ -34,10 +34,12 @@ class Kernel {
 public:
   std::string name; ///< mangled
   std::uint32_t registers = 0;
-  std::uint32_t shared_bytes = 0;    ///< static, with what the system reserves at the begin
-  std::uint32_t local_bytes = 0;     ///< of the stack, per thread; recursion needs more
-  std::uint32_t parameter_bytes = 0; ///< of all parameters
-  Dimensions cluster;                ///< that __cluster_dims__ sets
+  std::uint32_t shared_bytes = 0;     ///< static, with what the system reserves at the begin
+  std::uint32_t local_bytes = 0;      ///< of the stack, per thread; recursion needs more
+  std::uint32_t parameter_bytes = 0;  ///< of all parameters
+  Dimensions cluster;                 ///< that __cluster_dims__ sets
+  Dimensions max_block{0, 0, 0};      ///< of __launch_bounds__; 0: it sets none
+  Dimensions required_block{0, 0, 0}; ///< of PTX's .reqntid; 0: any
   std::vector<Parameter> parameters;
 
   /// Returns the instructions that are not supported, of all code that the kernel may reach.

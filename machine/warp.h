@@ -3,6 +3,7 @@
 
 #include "machine/code.h"
 #include "machine/execute.h"
+#include "machine/tensor_memory.h"
 
 #include <array>
 #include <bit>
@@ -102,6 +103,7 @@ struct Block {
   static constexpr std::uint32_t named_barriers = 16, warp_groups = 8;
   std::array<NamedBarrier, named_barriers + warp_groups> barriers;
   std::vector<Warp> warps;
+  TensorMemory tensor_memory;
   // Storage that blocks that run later use again.
   std::vector<Row> rows;
   std::vector<std::byte> shared_storage;
@@ -183,6 +185,12 @@ inline bool is_tensor_copy(sass::Opcode opcode) {
 
 /// Completes bytes of a transaction at a barrier in shared memory; ends the warp if there is none.
 void complete_bytes(Warp& warp, const Operation& operation, std::uint32_t barrier_at, std::uint32_t bytes);
+
+/// Arrives once at a barrier in shared memory; ends the warp if there is none.
+void arrive_at(Warp& warp, const Operation& operation, std::uint32_t barrier_at);
+
+/// Returns the function of an operation on tensor memory; null if it is none.
+Handler select_tensor_memory_operation(sass::Opcode opcode);
 
 /// Returns the function of a copy of many bytes at once; null if it is none.
 Handler select_bulk_operation(sass::Opcode opcode);

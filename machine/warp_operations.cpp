@@ -806,6 +806,16 @@ void complete_bytes(Warp& warp, const Operation& o, u32 barrier_at, u32 bytes) {
   std::memcpy(at, &barrier.word, 8);
 }
 
+void arrive_at(Warp& warp, const Operation& o, u32 barrier_at) {
+  std::byte* const at = shared_bytes_at(warp, barrier_at, 8);
+  if (!at)
+    return fault(warp, o, barrier_at);
+  SharedBarrier barrier{};
+  std::memcpy(&barrier.word, at, 8);
+  barrier.arrive(1, 0);
+  std::memcpy(at, &barrier.word, 8);
+}
+
 void fault(Warp& warp, const Operation& o, u64 address) {
   const u32 bytes = o.operands->bytes;
   const bool misaligned = bytes != 0 && address % bytes != 0;
@@ -891,6 +901,8 @@ Handler select_warp_operation(const Operands& x) {
   default:
     if (is_product(x.opcode))
       return select_product(x.opcode);
+    if (const Handler handler = select_tensor_memory_operation(x.opcode))
+      return handler;
     return is_image(x.opcode) ? select_image_operation(x.opcode) : select_bulk_operation(x.opcode);
   }
 }

@@ -363,8 +363,11 @@ std::vector<LineTime> line_times(std::span<const TrialCounts> trials, const Snap
   };
   std::size_t place = 0;
   if (snapshot.code)
-    for (const SourceLine& line : snapshot.code->lines)
-      add(snapshot.code->files[line.file], line.line, place++);
+    for (const SourceLine& line : snapshot.code->lines) {
+      if (line.line != 0) // code without a table of lines has no files either
+        add(snapshot.code->files[line.file], line.line, place);
+      ++place;
+    }
   for (const SiteSummary& summary : snapshot.sites)
     add(sites[summary.site].file, sites[summary.site].line, place++);
   std::vector<LineTime> result;

@@ -910,6 +910,8 @@ private:
         return;
       return qmma();
     case 0x07f: return architecture_ >= 120 && o_.form == 2 ? omma() : void();
+    case 0x04c: // lets the SM start blocks that allocate tensor memory
+      return has_tensor_memory() ? hint("UVIRTCOUNT") : void();
     case 0x02d: // PREEXIT
     case 0x02e: // ACQBULK
       begin(Opcode::nop, code == 0x02d ? "PREEXIT" : "ACQBULK");
@@ -1544,6 +1546,13 @@ private:
       if (uniform_at(64) != zero_register || o_.bytes < 4)
         refuse("STAS with a uniform address, or of less than a word");
       return ignore(90, 2);
+    case 0x1e3:
+    case 0x1e6:
+    case 0x1e7:
+    case 0x1e9:
+    case 0x1ea:
+    case 0x1ed:
+    case 0x1ee: return has_tensor_memory() ? tensor_memory(code) : void();
     case 0x1f0: return warp_group_product(Opcode::hgmma, "HGMMA");
     case 0x1f1: return warp_group_product(Opcode::igmma, "IGMMA");
     case 0x1f3: return warp_group_product(Opcode::qgmma, "QGMMA");
@@ -2032,6 +2041,134 @@ private:
     begin(Opcode::nop, text);
     uniform_guard_ = true;
     ignore(16, 89);
+  }
+
+  // ---- tensor memory
+
+  bool has_tensor_memory() const { return architecture_ >= 100 && architecture_ < 120; }
+
+  void begin_tensor_memory(Opcode opcode, std::string_view its_name) {
+    begin(opcode, its_name);
+    uniform_guard_ = true;
+    ignore(91, 1);
+  }
+  /// UTCHMMA, UTCIMMA, UTCQMMA: a product whose sum is in tensor memory. A is there or in shared memory, B in
+  /// shared memory; C is two registers, of which the second one describes the product.
+  void tensor_memory_product() {
+    const std::uint32_t kind = take(72, 2);
+    begin_tensor_memory(Opcode::utcmma, kind == 1 ? "UTCIMMA" : kind == 3 ? "UTCQMMA" : "UTCHMMA");
+    o_.type = static_cast<std::uint8_t>(kind);
+    if (o_.form == 6 || word_.bit(63))
+      return refuse("tcgen05.mma with scales of blocks");
+    if (word_.bit(83))
+      return refuse("tcgen05.mma.ws");
+    if (kind == 2 || (o_.form != 2 && o_.form != 4))
+      return refuse("tcgen05.mma of another kind");
+    o_.of_two_blocks = flag(85, ".2CTA");
+    o_.a = uniform_source(24, o_.form == 2 ? 2 : 1);
+    o_.b = uniform_source(32, 2);
+    o_.c = uniform_source(40, 2);
+    o_.d = uniform_source(64);
+    if (word_.bits(48, 8) != 0xff)
+      o_.e = uniform_source(48, o_.of_two_blocks ? 8 : 4);
+    else
+      ignore(48, 8);
+    o_.shift = small(75, 4);
+    ignore(84, 1); // what the collector keeps of A
+    ignore(86, 1);
+    o_.predicate_in[0] = predicate_at(87, 90, true);
+  }
+  /// Reads the shape of LDTM and STTM; returns the number of words of a lane.
+  std::uint8_t tensor_memory_shape() {
+    constexpr std::array<std::string_view, 4> names{".16dp128bit", ".16dp256bit", ".32dp32bit", ".16dp64bit"};
+    constexpr std::array<std::uint8_t, 4> words{2, 4, 1, 1};
+    const std::uint32_t shape = take(81, 2), repetitions = 1u << take(83, 3);
+    const bool is_split = take(87, 1) != 0;
+    o_.function = static_cast<std::uint8_t>(is_split ? 4 + shape : shape);
+    if (is_split && shape > 1)
+      refuse("an access to tensor memory of another shape");
+    name(is_split ? shape == 0 ? ".16dp32bit_t0_t15" : ".16dp32bit_t16_t31" : names[shape]);
+    name(fmt::format(".x{}", repetitions));
+    const std::uint32_t all = repetitions * (is_split ? 1 : words[shape]);
+    if (all > 128)
+      refuse("an access to tensor memory of more than 128 words");
+    return static_cast<std::uint8_t>(std::min(all, 128u));
+  }
+  /// Reads an offset of 32 bits, which is added to an address of tensor memory.
+  void tensor_memory_offset() {
+    o_.offset = sign_extend(take(40, 24) | std::uint64_t{take(72, 8)} << 24, 32);
+  }
+  void tensor_memory(std::uint32_t code) {
+    switch (code) {
+    case 0x1ea: return tensor_memory_product();
+    case 0x1e3:
+      begin_tensor_memory(Opcode::utcatomsws, "UTCATOMSWS");
+      o_.has_return = flag(75, ".FIND_AND_SET.ALIGN");
+      if (!o_.has_return)
+        name(".AND");
+      o_.of_two_blocks = flag(85, ".2CTA");
+      o_.b = uniform_source(32);
+      uniform_destination();
+      if (o_.has_return) {
+        o_.predicate_out[0] = small(81, 3);
+        o_.predicate_out_uniform = true;
+      }
+      return;
+    case 0x1e9:
+      begin_tensor_memory(Opcode::utcbar, "UTCBAR");
+      o_.wraps = flag(75, ".MULTICAST");
+      o_.of_two_blocks = flag(85, ".2CTA");
+      o_.a = uniform_source(24);
+      if (take(32, 8) != 0xff)
+        refuse("UTCBAR with a further operand");
+      o_.c = uniform_source(64);
+      return;
+    case 0x1e7: {
+      begin_tensor_memory(Opcode::utccp, "UTCCP.T.S");
+      o_.of_two_blocks = flag(85, ".2CTA");
+      if (take(80, 2) != 0)
+        refuse("tcgen05.cp that widens its elements");
+      const std::uint32_t shape = take(83, 2) | take(88, 1) << 2;
+      constexpr std::array<std::string_view, 7> names{
+          ".128dp256bit", "?", "?", ".128dp128bit", ".2x64dp128bitlw02lw13", ".2x64dp128bitlw01lw23",
+          ".4x32dp128bit"};
+      constexpr std::array<TensorCopyShape, 7> shapes{TensorCopyShape::rows128_bytes32,
+                                                      TensorCopyShape::rows32,
+                                                      TensorCopyShape::rows32,
+                                                      TensorCopyShape::rows128_bytes16,
+                                                      TensorCopyShape::rows64_of_pairs_02_13,
+                                                      TensorCopyShape::rows64_of_pairs_01_23,
+                                                      TensorCopyShape::rows32};
+      if (shape >= names.size() || names[shape] == "?")
+        return refuse(shape == 2 ? "tcgen05.cp.4x256b" : "tcgen05.cp of another shape");
+      name(names[shape]);
+      o_.function = static_cast<std::uint8_t>(shapes[shape]);
+      tensor_memory_offset();
+      o_.a = uniform_source(24);
+      o_.b = uniform_source(32, 2);
+      return;
+    }
+    case 0x1e6: begin_tensor_memory(Opcode::unknown, "UTCSHIFT"); return refuse("tcgen05.shift");
+    case 0x1ee:
+    case 0x1ed: {
+      begin(code == 0x1ee ? Opcode::ldtm : Opcode::sttm, code == 0x1ee ? "LDTM" : "STTM");
+      ignore(91, 1);
+      const std::uint8_t words = tensor_memory_shape();
+      o_.high = flag(80, code == 0x1ee ? ".PACK16BIT" : ".UNPACK16BIT");
+      tensor_memory_offset();
+      if (code == 0x1ee) {
+        destination(words);
+        o_.a = uniform_source(32);
+        return;
+      }
+      o_.b = general_source(32, words);
+      if (o_.b.index == zero_register)
+        refuse("STTM of no register");
+      o_.a = uniform_source(64);
+      return;
+    }
+    default: return;
+    }
   }
 
   // ---- textures and surfaces: fields after Mesa's assembler (nak/sm70_encode.rs), the order of the inputs

@@ -100,10 +100,16 @@ enum class Opcode : std::uint8_t {
   qmma, ///< of floats of 8 bits or fewer
   bmma,
   dmma,
-  omma,  ///< of floats of 4 bits
-  hgmma, ///< of warp groups: of halves, TF32
-  igmma, ///< of bytes
-  qgmma, ///< of floats of 8 bits
+  omma,   ///< of floats of 4 bits
+  hgmma,  ///< of warp groups: of halves, TF32
+  igmma,  ///< of bytes
+  qgmma,  ///< of floats of 8 bits
+  utcmma, ///< of tensor memory, as the next five
+  utcatomsws,
+  utcbar,
+  utccp,
+  ldtm,
+  sttm,
   syncs_exch,
   syncs_arrive,
   syncs_phase,
@@ -203,6 +209,28 @@ struct ImageInputs {
 /// Floats of 8 bits and fewer, as the type fields of products number them: exponents and fractions.
 enum class SmallFloat : std::uint8_t { e4m3, e5m2, e3m2 = 3, e2m3, e2m1 };
 
+/// Which cells of tensor memory the words of a warp's lanes are: the rows, and the words of each that an
+/// instruction has at least. The last two are the halves of PTX' .16x32bx2.
+enum class TensorMemoryShape : std::uint8_t {
+  rows16_words4,
+  rows16_words8,
+  rows32_words1,
+  rows16_words2,
+  low_lanes,
+  high_lanes,
+};
+/// Says what is copied from shared memory to tensor memory. Of fewer than 128 rows several warps' lanes get
+/// the same ones.
+enum class TensorCopyShape : std::uint8_t {
+  rows128_bytes32,
+  rows128_bytes16,
+  rows64_of_pairs_02_13,
+  rows64_of_pairs_01_23,
+  rows32,
+};
+/// Says what a product of tensor memory is of; the types themselves are in its descriptor.
+enum class TensorKind : std::uint8_t { halves, integers, small_floats = 3 };
+
 /// The inputs of products by tensor cores beside their matrices, and how these lie.
 struct ProductInputs {
   bool is_sparse = false;
@@ -226,7 +254,8 @@ struct Operands {
   std::uint8_t predicate_out[2] = {true_predicate, true_predicate};
   bool predicate_out_uniform = false;
   Source a, b, c;
-  Source d, e; ///< of products: the places of a sparse A's elements; the scales of A and of B
+  Source d, e; ///< of products: the places of a sparse A's elements; the scales of A and of B; of
+               ///< tensor memory: the address of D, and the lanes of it that stay
   PredicateSource predicate_in[3];
 
   // Modifiers. Each opcode has some of them.
@@ -269,6 +298,7 @@ struct Operands {
 
   ImageInputs image;
   ProductInputs product;
+  bool of_two_blocks = false; ///< of tensor memory: both blocks of a pair take part
 
   std::int64_t target = 0; ///< of branches, from the section's begin
 

@@ -5,11 +5,13 @@
 #include "driver/options.h"
 #include "driver/progress.h"
 #include "driver/stages/build_program.h"
+#include "driver/stages/module_launch.h"
 #include "driver/stages/print.h"
 #include "driver/stages/run_program.h"
 #include "driver/stages/simulate.h"
 #include "support/temporary.h"
 
+#include <algorithm>
 #include <memory>
 
 namespace warplens::driver {
@@ -17,11 +19,43 @@ namespace {
 
 struct ProfileOptions {
   SourceOptions source;
+  std::string launch; ///< how a module's kernel is launched
   bool keep = false;
   ModelOptions model;
   OutputOptions output;
   TraceOptions trace;
 };
+
+/// Profiles a kernel of a module, which has no program of its own.
+Expected<void> profile_module(const ProfileOptions& options, const std::vector<model::Gpu>& gpus,
+                              const std::filesystem::path& folder,
+                              const std::vector<std::string>& program_arguments) {
+  const SourceOptions& source = options.source;
+  const std::string& module = source.files.front();
+  if (source.files.size() > 1)
+    return fail("{}: a module is profiled alone", module);
+  if (options.launch.empty())
+    return fail("{}: --launch SPEC.toml says how its kernel is launched (warplens profile --help has one)",
+                module);
+  const std::pair<const char*, bool> given[] = {{"--nvcc", !source.nvcc.empty()},
+                                                {"--backend gpu", source.backend == Backend::gpu},
+                                                {"--no-probes", source.no_probes},
+                                                {"--run", !program_arguments.empty()}};
+  for (const auto& [name, is_given] : given)
+    if (is_given)
+      return fail("{}: {} is a module, and its machine code is executed here", name, module);
+  TRY_LET(command, launch_module(module, options.launch, gpus, folder));
+  RunRequest run;
+  run.command = std::move(*command);
+  run.name = module;
+  run.sources = {module, options.launch};
+  run.options = options.trace;
+  run.gpus = gpus;
+  run.snapshot_blocks = options.model.snapshot_blocks;
+  run.trace = trace_path(options.trace, folder);
+  run.stdout_to_stderr = options.output.file.empty();
+  return trace_model_print(run, options.model, options.output);
+}
 
 Expected<void> profile(const ProfileOptions& options, const std::vector<std::string>& program_arguments) {
   const bool quiet = options.output.quiet;
@@ -31,6 +65,11 @@ Expected<void> profile(const ProfileOptions& options, const std::vector<std::str
     directory->keep();
     complain(fmt::format("intermediate files stay in {}", directory->path().string()));
   }
+  if (std::ranges::any_of(options.source.files, is_module))
+    return profile_module(options, *gpus, directory->path(), program_arguments);
+  if (!options.launch.empty())
+    return fail("--launch: {} is a source, whose program launches its kernels itself",
+                options.source.files.front());
   TRY_LET(program, build_program(options.source, options.trace, *gpus, directory->path(), quiet));
 
   RunRequest run;
@@ -57,10 +96,18 @@ void declare_profile(CLI::App& app, const std::vector<std::string>& rest, Action
   auto* command = app.add_subcommand(
       "profile", "profile a program of one or a few files: instrument, build, run, model and report");
   auto options = std::make_shared<ProfileOptions>();
-  command->add_option("files", options->source.files, "the CUDA source, or all sources of the program")
+  command
+      ->add_option("files", options->source.files,
+                   "the CUDA source, or all sources of the program; or a module, as JIT compilers leave it: "
+                   "a .cubin, .ptx or .fatbin")
       ->required()
       ->type_name("FILE.cu");
   add_source_options(*command, options->source);
+  command
+      ->add_option("--launch", options->launch,
+                   "how the kernel of a module is launched: a file like the example below")
+      ->type_name("SPEC.toml")
+      ->group(help::runs_group);
   add_output_options(*command, options->output);
   add_quiet_option(*command, options->output.quiet);
   add_model_options(*command, options->model);
@@ -77,7 +124,23 @@ void declare_profile(CLI::App& app, const std::vector<std::string>& rest, Action
   command->footer(
       "  --run ARGS...                   the rest of the line: the program's own arguments\n\n"
       "  warplens profile spmv.cu --gpu a100,h100-sxm --nvcc \"-O3 -Iinclude\" --run u 4096\n\n"
-      "The program's output goes to stderr where the report goes to stdout, and stays on stdout with -o.");
+      "The program's output goes to stderr where the report goes to stdout, and stays on stdout with -o.\n\n"
+      "  warplens profile add_kernel.ptx --launch add.toml --gpu h100-sxm\n\n"
+      "launches a kernel of a module, with PTX assembled for each GPU. add.toml has its launch, and its "
+      "arguments "
+      "in order:\n\n"
+      "  kernel = \"add_kernel\"  # mangled or demangled; not needed where there is one kernel\n"
+      "  grid = [1024, 1, 1]     # blocks; one number does where the others are 1\n"
+      "  block = 128\n"
+      "  shared = 0              # bytes of dynamic shared memory; cluster = [2, 1, 1]\n"
+      "  arguments = [\n"
+      "    { buffer = \"f32\", count = 1048576, fill = \"random\", low = -1, high = 1, seed = 7 },\n"
+      "    { buffer = \"f32\", count = 1048576, fill = \"iota\" },  # or value = 2.5, or file = \"x.bin\"\n"
+      "    { buffer = \"f32\", count = 1048576, save = \"sum.bin\" },  # of zeros; written when it has run\n"
+      "    { i32 = 1048576 },      # a scalar; { u64 = 0 } is a null pointer, { same_as = 0 } the first "
+      "buffer\n"
+      "  ]\n\n"
+      "docs/modules.md has the other kinds of arguments.");
   command->callback([options, &rest, &chosen] {
     choose_timeline(options->model, options->output.format->shows_timeline);
     chosen = [options, &rest] { return profile(*options, rest); };

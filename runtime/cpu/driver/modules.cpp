@@ -2,9 +2,11 @@
 // Control". A loaded function is a kernel without code for this processor, whose machine code is executed;
 // its handle is the address that stands for it.
 #include "machine/program.h"
+#include "ptx/module_image.h"
+#include "runtime/cpu/cudart/device_properties.h"
 #include "runtime/cpu/device/registry.h"
-#include "runtime/cpu/driver/module_image.h"
 #include "runtime/cpu/driver/result.h"
+#include "runtime/host/recorder.h"
 #include "support/files.h"
 #include "support/hash.h"
 
@@ -12,9 +14,9 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <deque>
 #include <fmt/format.h>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -30,8 +32,8 @@ struct CUfunc_st {
 };
 
 struct CUmod_st {
-  std::string name; ///< unlike that of every other module
-  std::string cubin;
+  std::string name;               ///< unlike that of every other module
+  std::deque<std::string> cubins; ///< traces refer to them
   std::map<std::string, CUfunc_st*> functions;
   std::map<std::string, VariableRecord*> variables;
 };
@@ -45,34 +47,56 @@ std::vector<CUmod_st*>& modules() {
 }
 std::mutex mutex;
 
-void add_function(CUmod_st& module, const machine::Program& program, const machine::Kernel& kernel,
-                  std::uint64_t id) {
+/// A cubin of a module, and the compute capability of the GPU that runs it.
+struct LoadedCubin {
+  int capability = 0;
+  std::string_view bytes;
+  std::uint64_t id = 0;
+  machine::Program program;
+};
+
+/// Returns the size of the `__shared__` variables: blocks of sm_90 and later begin with what the system
+/// reserves.
+std::uint32_t own_shared_bytes(const machine::Program& program, const machine::Kernel& kernel) {
+  const std::uint32_t reserved = program.architecture() >= 90 ? 1024 : 0;
+  return kernel.shared_bytes - std::min(kernel.shared_bytes, reserved);
+}
+
+/// Returns the kernel's machine code for each GPU.
+std::vector<trace::MachineCode> machine_codes(const std::vector<LoadedCubin>& cubins,
+                                              const std::string& name) {
+  std::vector<trace::MachineCode> codes;
+  for (const LoadedCubin& cubin : cubins)
+    if (const machine::Kernel* const kernel = cubin.program.find(name))
+      codes.push_back({.capability = static_cast<std::uint32_t>(cubin.capability),
+                       .architecture = static_cast<std::uint32_t>(cubin.program.architecture()),
+                       .registers = kernel->registers,
+                       .stack_bytes = kernel->local_bytes,
+                       .shared_bytes = own_shared_bytes(cubin.program, *kernel),
+                       .symbol = kernel->name,
+                       .cubin_id = cubin.id,
+                       .cubin = cubin.bytes});
+  return codes;
+}
+
+/// Adds a function of the module; the first cubin is that of the GPU that the program sees.
+void add_function(CUmod_st& module, const std::vector<LoadedCubin>& cubins, const machine::Kernel& kernel) {
+  const machine::Program& program = cubins.front().program;
   auto& function = *new CUfunc_st{kernel.name, {}, {}};
   for (const machine::Parameter& parameter : kernel.parameters)
     function.parameters.push_back({parameter.offset, parameter.bytes});
-  // Blocks of sm_90 and later begin with what the system reserves.
-  const std::uint32_t reserved = program.architecture() >= 90 ? 1024 : 0;
-  const std::uint32_t shared_bytes = kernel.shared_bytes - std::min(kernel.shared_bytes, reserved);
   function.record.symbol = function.name.c_str();
   function.record.module = module.name.c_str();
   function.record.parameter_count = static_cast<std::uint32_t>(function.parameters.size());
   function.record.parameters = function.parameters.data();
-  function.record.static_shared_bytes = shared_bytes;
+  function.record.static_shared_bytes = own_shared_bytes(program, kernel);
   function.record.architecture = static_cast<std::uint64_t>(program.architecture());
   function.record.refusal = "it is a function of a module that the program has loaded";
-  const auto architecture = static_cast<std::uint32_t>(program.architecture());
   register_loaded_kernel(&function, Kernel{.symbol = kernel.name,
                                            .module = module.name,
                                            .demangled = demangle(kernel.name),
                                            .record = &function.record,
-                                           .machine_code = {{.capability = architecture,
-                                                             .architecture = architecture,
-                                                             .registers = kernel.registers,
-                                                             .stack_bytes = kernel.local_bytes,
-                                                             .shared_bytes = shared_bytes,
-                                                             .symbol = kernel.name,
-                                                             .cubin_id = id,
-                                                             .cubin = module.cubin}}});
+                                           .machine_code = machine_codes(cubins, kernel.name)});
   module.functions.emplace(kernel.name, &function);
 }
 
@@ -132,30 +156,53 @@ private:
   void** values_;
 };
 
+/// Loads the cubin for the GPU that the program sees, and those for the other GPUs of which machine code is
+/// executed beside it.
+Expected<std::vector<LoadedCubin>> load_cubins(std::string_view image, std::deque<std::string>& storage) {
+  std::vector<int> capabilities{capability()};
+  for (const std::uint32_t executed : runtime::Recorder::instance().executed_capabilities())
+    if (std::ranges::find(capabilities, int(executed)) == capabilities.end())
+      capabilities.push_back(int(executed));
+  std::vector<LoadedCubin> cubins;
+  for (const int gpu : capabilities) {
+    auto cubin = cubin_for(image, gpu, find_assembler());
+    if (!cubin && !cubins.empty())
+      continue; // a GPU that the program does not see
+    if (!cubin)
+      return tl::unexpected(cubin.error());
+    auto program = machine::Program::load(std::as_bytes(std::span(cubin->data(), cubin->size())));
+    if (!program)
+      return tl::unexpected(program.error());
+    const int architecture = program->architecture();
+    const bool runs = runs_on(architecture, gpu);
+    if (!runs && !cubins.empty())
+      continue;
+    const std::string& bytes = storage.emplace_back(std::move(*cubin));
+    cubins.push_back({runs ? gpu : architecture, bytes, std::max<std::uint64_t>(stable_hash(bytes), 1),
+                      std::move(*program)});
+  }
+  return cubins;
+}
+
 CUresult load(CUmodule* to, const void* image, const JitLogs& logs = {0, nullptr, nullptr}) {
   return driver_entry([&] {
     if (!to || !image)
       return CUDA_ERROR_INVALID_VALUE;
-    auto cubin = cubin_of(image);
-    logs.write_all(cubin ? "" : cubin.error().message);
-    if (!cubin) {
-      std::fprintf(stderr, "warplens: a module cannot be loaded: %s\n", cubin.error().message.c_str());
-      return CUDA_ERROR_INVALID_PTX;
+    const std::string_view bytes = module_image_at(image);
+    std::deque<std::string> storage;
+    const auto cubins = load_cubins(bytes, storage);
+    logs.write_all(cubins ? "" : cubins.error().message);
+    if (!cubins) {
+      std::fprintf(stderr, "warplens: a module cannot be loaded: %s\n", cubins.error().message.c_str());
+      return bytes.starts_with("\177ELF") ? CUDA_ERROR_INVALID_IMAGE : CUDA_ERROR_INVALID_PTX;
     }
     const std::lock_guard lock(mutex);
     static unsigned loaded = 0;
-    auto& module = *new CUmod_st{fmt::format("module {}", ++loaded), std::move(*cubin), {}, {}};
+    auto& module = *new CUmod_st{fmt::format("module {}", ++loaded), std::move(storage), {}, {}};
     modules().push_back(&module);
-    const auto program =
-        machine::Program::load(std::as_bytes(std::span(module.cubin.data(), module.cubin.size())));
-    if (!program) {
-      std::fprintf(stderr, "warplens: a module cannot be loaded: %s\n", program.error().message.c_str());
-      return CUDA_ERROR_INVALID_IMAGE;
-    }
-    const std::uint64_t id = std::max<std::uint64_t>(stable_hash(module.cubin), 1);
-    for (const machine::Kernel& kernel : program->kernels())
-      add_function(module, *program, kernel, id);
-    if (const cudaError_t error = add_variables(module, *program); error != cudaSuccess)
+    for (const machine::Kernel& kernel : cubins->front().program.kernels())
+      add_function(module, *cubins, kernel);
+    if (const cudaError_t error = add_variables(module, cubins->front().program); error != cudaSuccess)
       return result_of(error);
     *to = &module;
     return CUDA_SUCCESS;

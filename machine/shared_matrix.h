@@ -1,0 +1,63 @@
+// A matrix in shared memory that a descriptor describes, as products of warp groups and of tensor memory take
+// it.
+#pragma once
+
+#include "machine/warp.h"
+
+#include <array>
+#include <cstring>
+#include <optional>
+
+namespace warplens::machine {
+
+/// A matrix in shared memory, by its descriptor (PTX ISA, "Shared Memory Matrix Layout"; CUTLASS'
+/// mma_sm90_desc.hpp has the canonical layouts): groups of 8 rows of 16 to 128 bytes.
+class SharedMatrix {
+public:
+  /// The matrix is in the shared memory of this block of the warp's cluster.
+  SharedMatrix(Warp& warp, std::uint32_t block, std::uint64_t descriptor, bool is_transposed)
+      : warp_(warp), block_(block), start_(std::uint32_t(descriptor & 0x3fff) << 4),
+        leading_(std::uint32_t(descriptor >> 16 & 0x3fff) << 4),
+        stride_(std::uint32_t(descriptor >> 32 & 0x3fff) << 4), base_(std::uint32_t(descriptor >> 49 & 7)),
+        row_bytes_(rows_of_swizzle[descriptor >> 62]), is_transposed_(is_transposed) {}
+
+  /// Returns an element of `bytes` bytes: of a row of A or a column of B, at a place in the depth. An address
+  /// outside of shared memory is noted.
+  std::uint32_t element(std::uint32_t row, std::uint32_t k, std::uint32_t bytes) {
+    const std::uint32_t in_block = is_transposed_ ? transposed(row * bytes, k) : straight(row, k * bytes);
+    const std::uint32_t address = (in_block & 0x3ffff) | block_ << 24; // in the window of the cluster
+    std::uint32_t value = 0;
+    if (const std::byte* at = shared_bytes_at(warp_, address, bytes))
+      std::memcpy(&value, at, bytes);
+    else
+      outside = address;
+    return value;
+  }
+
+  std::optional<std::uint32_t> outside;
+
+private:
+  static constexpr std::array<std::uint32_t, 4> rows_of_swizzle{16, 128, 64, 32};
+
+  std::uint32_t straight(std::uint32_t row, std::uint32_t byte) const {
+    const std::uint32_t at = row / 8 * stride_ + row % 8 * row_bytes_;
+    return row_bytes_ == 16 ? start_ + at + byte / 16 * leading_ + byte % 16 : swizzled(start_ + at + byte);
+  }
+  std::uint32_t transposed(std::uint32_t byte, std::uint32_t k) const {
+    if (row_bytes_ == 16)
+      return start_ + byte / 16 * stride_ + byte % 16 + k % 8 * 16 + k / 8 * leading_;
+    return swizzled(start_ + byte / row_bytes_ * leading_ + byte % row_bytes_ + k % 8 * row_bytes_ +
+                    k / 8 * stride_);
+  }
+  /// Bits of 16 bytes' number are exchanged by those of 128 bytes' number.
+  std::uint32_t swizzled(std::uint32_t address) const {
+    const std::uint32_t phase = (address >> 7) - base_;
+    return address ^ (phase & (row_bytes_ / 16 - 1)) << 4;
+  }
+
+  Warp& warp_;
+  std::uint32_t block_, start_, leading_, stride_, base_, row_bytes_;
+  bool is_transposed_;
+};
+
+} // namespace warplens::machine
