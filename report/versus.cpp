@@ -5,6 +5,7 @@
 #include "support/display_name.h"
 #include "support/terminal_text.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace warplens::report {
@@ -38,6 +39,18 @@ std::string comparison_text(const judge::Speed& speed) {
   case judge::SpeedVerdict::cannot_say: break;
   }
   return speed.change ? "cannot say: " + percent_interval(*speed.change) : "cannot say: " + speed.reason;
+}
+
+/// Returns how many kernels are equal, in machine code, launches and inputs.
+std::string equality_text(const Versus& versus) {
+  std::string text = equality_of(*versus.difference);
+  if (text.empty() || !std::ranges::any_of(versus.difference->kernels, &judge::KernelChange::is_equal))
+    return "";
+  const bool all_equal = std::ranges::all_of(versus.difference->kernels, &judge::KernelChange::is_equal) &&
+                         versus.difference->added.empty() && versus.difference->removed.empty();
+  if (versus.sources_differ && all_equal)
+    text += ": the sources differ, their machine code does not";
+  return text;
 }
 
 /// Returns the text without what a cell of a Markdown table would take for its end.
@@ -74,6 +87,8 @@ std::string print_versus_text(const Versus& versus) {
   if (lines.size() > max_lines)
     text += fmt::format("… and {} more lines\n", lines.size() - max_lines);
   text += "\n";
+  if (const std::string equality = equality_text(versus); !equality.empty())
+    text += equality + "\n";
   for (const judge::TotalSpeed& total : versus.speed->totals)
     text += sentence_of(total, versus.speed->tolerance) + "\n";
   return text;
@@ -83,6 +98,8 @@ std::string print_versus_markdown(const Versus& versus) {
   std::string text;
   for (const judge::TotalSpeed& total : versus.speed->totals)
     text += fmt::format("**{}**\n", cell(sentence_of(total, versus.speed->tolerance)));
+  if (const std::string equality = equality_text(versus); !equality.empty())
+    text += fmt::format("\n{}\n", cell(equality));
   text += fmt::format("\nA: `{}`, B: `{}`\n\n| kernel | GPU | A | B | verdict |\n|---|---|--:|--:|---|\n",
                       cell(versus.a), cell(versus.b));
   for (std::size_t index = 0; index < versus.difference->kernels.size(); ++index) {
