@@ -143,7 +143,7 @@ Result nothing_modelled(const trace::Reader& trace, const Result& known) {
   return result;
 }
 
-/// Sets the identities of kernels whose trials nobody cut short.
+/// Sets the identities of the kernels whose trials ended by themselves.
 void put_identities(Result& result, const std::vector<KernelIdentity>& identities) {
   if (result.kernels.size() == identities.size())
     for (std::size_t index = 0; index < identities.size(); ++index)
