@@ -1,6 +1,7 @@
 #include "report/versus.h"
 
 #include "report/brief_difference.h"
+#include "report/versus_text.h"
 #include "result/figure_text.h"
 #include "support/display_name.h"
 #include "support/terminal_text.h"
@@ -26,10 +27,6 @@ std::string percent_interval(const judge::RelativeChange& change) {
                      100 * change.high);
 }
 
-std::string time_text(double microseconds) {
-  return duration(Statistic{.mean = microseconds});
-}
-
 /// Returns what B is, compared with A: "1.31 ± 0.04 × as fast".
 std::string comparison_text(const judge::Speed& speed) {
   switch (speed.verdict) {
@@ -51,14 +48,6 @@ std::string equality_text(const Versus& versus) {
   if (versus.sources_differ && all_equal)
     text += ": the sources differ, their machine code does not";
   return text;
-}
-
-/// Returns the text without what a cell of a Markdown table would take for its end.
-std::string cell(std::string_view text) {
-  std::string safe;
-  for (const char c : printable(std::string(text)))
-    safe += c == '|' ? std::string("\\|") : std::string(1, c);
-  return safe;
 }
 
 } // namespace
