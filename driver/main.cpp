@@ -25,12 +25,14 @@ std::string version_text() {
                              : "not found");
 }
 
-/// Takes the rest of the line in `profile … --run ARGS…`, `ab … --run ARGS…`, `run … -- PROGRAM ARGS…` and
-/// `compile-commands … -- BUILD…`: it is the program's and not ours to parse.
+/// Takes the rest of the line in `profile … --run ARGS…` (`ab`, `baseline` and `gate` likewise), `run … --
+/// PROGRAM ARGS…` and `compile-commands … -- BUILD…`: it is the program's and not ours to parse.
 std::vector<std::string> take_rest(std::vector<std::string>& arguments) {
   if (arguments.empty())
     return {};
-  const std::string separator = arguments.front() == "profile" || arguments.front() == "ab" ? "--run" : "--";
+  constexpr std::string_view take_sources[] = {"profile", "ab", "baseline", "gate"};
+  const bool takes_sources = std::ranges::find(take_sources, arguments.front()) != std::end(take_sources);
+  const std::string separator = takes_sources ? "--run" : "--";
   const auto found = std::ranges::find(arguments, separator);
   if (found == arguments.end())
     return {};
@@ -131,6 +133,8 @@ int run_command_line(std::vector<std::string> arguments) {
   int exit_code = 0;
   driver::declare_diff(app, chosen, exit_code);
   driver::declare_ab(app, rest, chosen, exit_code);
+  driver::declare_baseline(app, rest, chosen);
+  driver::declare_gate(app, rest, chosen, exit_code);
   driver::declare_compare(app, chosen);
   driver::declare_counters(app, chosen);
   driver::declare_clocks(app, chosen);

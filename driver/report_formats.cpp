@@ -37,7 +37,8 @@ constexpr ReportFormat formats[] = {
     {"json", "warplens-result/1",
      [](const Result& result, const std::string&, const OutputOptions&) -> Text {
        return report::print_json(result);
-     }},
+     },
+     false, false, false, "", "", true},
     {"csv", "a row per site",
      [](const Result& result, const std::string&, const OutputOptions&) -> Text {
        return report::print_csv(result);

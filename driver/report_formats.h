@@ -22,6 +22,7 @@ struct ReportFormat {
   bool takes_suggestions = false;       ///< names changes that were found to pay
   std::string_view figure_options = ""; ///< those of --columns, --sort and the like that it heeds
   std::string_view sort_figure = "";    ///< the one that --sort may name; empty: any
+  bool has_identities = false;          ///< of kernels, which take a pass over the trace
 };
 
 std::span<const ReportFormat> report_formats();

@@ -264,6 +264,25 @@ bool FigureChange::is_better() const {
          (difference() > 0) == (worse == Worse::low);
 }
 
+bool KernelChange::is_equal() const {
+  return before->name == after->name && before->identity && before->identity == after->identity;
+}
+
+std::string equality_of(const Difference& difference) {
+  if (std::ranges::any_of(difference.kernels, [](const KernelChange& kernel) {
+        return !kernel.before->identity || !kernel.after->identity;
+      }))
+    return "";
+  const auto equal = std::size_t(std::ranges::count_if(difference.kernels, &KernelChange::is_equal));
+  std::string text = fmt::format("{} kernel{} equal, {} changed", equal, equal == 1 ? "" : "s",
+                                 difference.kernels.size() - equal);
+  if (!difference.added.empty())
+    text += fmt::format(", {} new", difference.added.size());
+  if (!difference.removed.empty())
+    text += fmt::format(", {} removed", difference.removed.size());
+  return text;
+}
+
 bool KernelChange::snapshots_differ() const {
   return before->snapshot.blocks != after->snapshot.blocks ||
          blocks_per_snapshot_block(*before) != blocks_per_snapshot_block(*after);

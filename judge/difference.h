@@ -53,6 +53,9 @@ struct KernelChange {
   std::vector<LineChange> lines; ///< the lines of `after` with several sites of which some have a counterpart
   std::vector<const SiteResult*> removed, added; ///< without a counterpart
 
+  /// Returns whether the kernel and all that it is modelled from are the same in both.
+  bool is_equal() const;
+
   /// Returns whether the two snapshots hold another number of blocks, or another share of their launches.
   bool snapshots_differ() const;
 
@@ -81,6 +84,9 @@ struct Difference {
   std::vector<KernelChange> kernels;               ///< in the order of `after`
   std::vector<const KernelResult*> removed, added; ///< without a counterpart
 };
+
+/// Returns "2 kernels equal, 1 changed", and how many are new or removed; empty if the results do not tell.
+std::string equality_of(const Difference& difference);
 
 struct DifferenceOptions {
   std::function<bool(const std::string& name)> wants_kernel; ///< null: all

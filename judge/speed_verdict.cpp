@@ -235,6 +235,14 @@ SpeedComparison compare_speed(const Result& before, const Result& after, const D
   return comparison;
 }
 
+Speed compare_launches(const KernelResult& before, const KernelResult& after, bool same_seed,
+                       double tolerance) {
+  if (!before.time || !after.time)
+    return unknown(fmt::format("its time {} is not known", before.time ? "now" : "before"));
+  const Part part = {&before, &after};
+  return speed_of({&part, 1}, same_seed, tolerance);
+}
+
 std::string describe(const Speed& speed) {
   std::string text(text_of(speed.verdict));
   if (speed.change) {

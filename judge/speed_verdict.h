@@ -55,6 +55,10 @@ struct SpeedComparison {
 SpeedComparison compare_speed(const Result& before, const Result& after, const Difference& difference,
                               double tolerance);
 
+/// Compares the times of one launch in two results. `same_seed`: their trials drew the same random numbers.
+Speed compare_launches(const KernelResult& before, const KernelResult& after, bool same_seed,
+                       double tolerance);
+
 /// Returns "slower 1.12 ×: 100 µs → 112 µs, +12.3 % (+11.0 to +13.6 %)", or why nothing can be said: "cannot
 /// say: only the result before has times".
 std::string describe(const Speed& speed);

@@ -3,6 +3,7 @@
 #include "judge/kernel_findings.h"
 #include "judge/verdict.h"
 #include "report/report.h"
+#include "report/rule_id.h"
 #include "report/source_file.h"
 #include "result/figure_text.h"
 #include "result/names.h"
@@ -353,6 +354,10 @@ private:
 };
 
 } // namespace
+
+std::string_view id_of(judge::Rule rule) {
+  return text_of(rule).id;
+}
 
 std::string print_sarif(const Result& result, const SarifOptions& options) {
   Log log(options);

@@ -1,10 +1,12 @@
 #include "report/versus.h"
 
 #include "report/brief_difference.h"
+#include "report/versus_text.h"
 #include "result/figure_text.h"
 #include "support/display_name.h"
 #include "support/terminal_text.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace warplens::report {
@@ -25,10 +27,6 @@ std::string percent_interval(const judge::RelativeChange& change) {
                      100 * change.high);
 }
 
-std::string time_text(double microseconds) {
-  return duration(Statistic{.mean = microseconds});
-}
-
 /// Returns what B is, compared with A: "1.31 ± 0.04 × as fast".
 std::string comparison_text(const judge::Speed& speed) {
   switch (speed.verdict) {
@@ -40,12 +38,16 @@ std::string comparison_text(const judge::Speed& speed) {
   return speed.change ? "cannot say: " + percent_interval(*speed.change) : "cannot say: " + speed.reason;
 }
 
-/// Returns the text without what a cell of a Markdown table would take for its end.
-std::string cell(std::string_view text) {
-  std::string safe;
-  for (const char c : printable(std::string(text)))
-    safe += c == '|' ? std::string("\\|") : std::string(1, c);
-  return safe;
+/// Returns how many kernels are equal, in machine code, launches and inputs.
+std::string equality_text(const Versus& versus) {
+  std::string text = equality_of(*versus.difference);
+  if (text.empty() || !std::ranges::any_of(versus.difference->kernels, &judge::KernelChange::is_equal))
+    return "";
+  const bool all_equal = std::ranges::all_of(versus.difference->kernels, &judge::KernelChange::is_equal) &&
+                         versus.difference->added.empty() && versus.difference->removed.empty();
+  if (versus.sources_differ && all_equal)
+    text += ": the sources differ, their machine code does not";
+  return text;
 }
 
 } // namespace
@@ -74,6 +76,8 @@ std::string print_versus_text(const Versus& versus) {
   if (lines.size() > max_lines)
     text += fmt::format("… and {} more lines\n", lines.size() - max_lines);
   text += "\n";
+  if (const std::string equality = equality_text(versus); !equality.empty())
+    text += equality + "\n";
   for (const judge::TotalSpeed& total : versus.speed->totals)
     text += sentence_of(total, versus.speed->tolerance) + "\n";
   return text;
@@ -83,6 +87,8 @@ std::string print_versus_markdown(const Versus& versus) {
   std::string text;
   for (const judge::TotalSpeed& total : versus.speed->totals)
     text += fmt::format("**{}**\n", cell(sentence_of(total, versus.speed->tolerance)));
+  if (const std::string equality = equality_text(versus); !equality.empty())
+    text += fmt::format("\n{}\n", cell(equality));
   text += fmt::format("\nA: `{}`, B: `{}`\n\n| kernel | GPU | A | B | verdict |\n|---|---|--:|--:|---|\n",
                       cell(versus.a), cell(versus.b));
   for (std::size_t index = 0; index < versus.difference->kernels.size(); ++index) {

@@ -12,6 +12,7 @@ struct Versus {
   std::string a, b; ///< where each is from
   const judge::Difference* difference;
   const judge::SpeedComparison* speed;
+  bool sources_differ = false; ///< in their text
 };
 
 /// Returns "B is 1.31 ± 0.04 times as fast as A on a100", "B takes 1.31 ± 0.04 times as long as A on a100",

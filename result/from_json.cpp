@@ -245,6 +245,12 @@ void read(const JsonNode& node, ErrorOfFigure& target) {
                "an object whose mean_error is from 0 to worst_error");
 }
 
+void read(const JsonNode& node, KernelIdentity& target) {
+  node["code"].read(target.code);
+  node["work"].read(target.work);
+  node["model"].read(target.model);
+}
+
 void read(const JsonNode& node, Accuracy& target);
 
 template <class Value>
@@ -391,6 +397,7 @@ void read(const JsonNode& node, KernelResult& target) {
     occupancy["shared_bytes"].read(target.occupancy.shared_bytes);
   read_if_there(node, "machine", target.machine);
   read_if_there(node, "compiled", target.compiled);
+  read_if_there(node, "identity", target.identity);
   const JsonNode snapshot = node["snapshot"];
   snapshot["blocks"].read(target.snapshot.blocks);
   snapshot["warp_accesses"].read(target.snapshot.warp_accesses);
@@ -458,6 +465,8 @@ static void read(const JsonNode& node, Manifest& target) {
   read_files(node["sources"], target.sources);
   node["nvcc"].read(target.nvcc);
   read_files(node["gpus"], target.gpus);
+  if (node.has("arguments"))
+    node["arguments"].read(target.arguments);
   if (node.has("toolkit"))
     node["toolkit"].read(target.toolkit);
 }

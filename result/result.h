@@ -254,6 +254,16 @@ struct Machine {
   SmResources sm;
 };
 
+/// Hashes of what a kernel's figures follow from: where all are equal in two results, so are the figures.
+struct KernelIdentity {
+  std::string code; ///< of the machine code that was modelled, without its lines; empty: not known
+  /// Of the launch's shape, what its warps executed and accessed, and what used device memory before it.
+  std::string work;
+  std::string model; ///< of the model's version, the GPU's file, and the options that change figures
+
+  friend bool operator==(const KernelIdentity&, const KernelIdentity&) = default;
+};
+
 struct KernelResult {
   std::string name, gpu;
   double sm_clock_mhz = 0;          ///< of the GPU in the trials; 0: not known
@@ -274,6 +284,7 @@ struct KernelResult {
   } occupancy;
   std::optional<Machine> machine; ///< absent in results of older versions
   std::optional<CompiledKernel> compiled;
+  std::optional<KernelIdentity> identity; ///< absent in results of older versions
   struct {
     std::uint64_t blocks = 0, warp_accesses = 0, transactions = 0;
     bool complete = true;
@@ -318,6 +329,7 @@ struct Manifest {
   std::string version;            ///< of Warplens
   std::vector<NamedHash> sources; ///< those named on the command line of `profile`
   std::string nvcc;               ///< nvcc's arguments there
+  std::string arguments;          ///< the program's own, quoted; empty also in results of older versions
   std::vector<NamedHash> gpus;    ///< the files of the GPUs
   std::string toolkit;            ///< the version of the CUDA Toolkit that compiled them; empty: none did
 };

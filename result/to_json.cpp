@@ -373,6 +373,9 @@ Json to_json(const KernelResult& kernel) {
   put(json, "headroom", headroom_of(kernel));
   if (kernel.compiled)
     json["compiled"] = to_json(*kernel.compiled);
+  if (kernel.identity)
+    json["identity"] = {
+        {"code", kernel.identity->code}, {"work", kernel.identity->work}, {"model", kernel.identity->model}};
   json["snapshot"] = {{"blocks", kernel.snapshot.blocks},
                       {"warp_accesses", kernel.snapshot.warp_accesses},
                       {"transactions", kernel.snapshot.transactions},
@@ -440,6 +443,8 @@ Json to_json(const Manifest& manifest) {
                {"sources", to_json(manifest.sources)},
                {"nvcc", manifest.nvcc},
                {"gpus", to_json(manifest.gpus)}};
+  if (!manifest.arguments.empty())
+    json["arguments"] = manifest.arguments;
   if (!manifest.toolkit.empty())
     json["toolkit"] = manifest.toolkit;
   return json;

@@ -13,6 +13,7 @@
 #include "support/process.h"
 #include "support/temporary.h"
 
+#include <algorithm>
 #include <memory>
 
 namespace warplens::driver {
@@ -75,10 +76,10 @@ Expected<std::pair<Version, Version>> versions_of(const AbOptions& options, cons
 }
 
 /// Returns the result of a version; a program that failed has none, since half of a run compares with
-/// nothing.
+/// nothing. Kernels that are as in `known` are not modelled again.
 Expected<Result> result_of(const Version& version, const AbOptions& options,
                            const std::vector<model::Gpu>& gpus, const std::vector<std::string>& arguments,
-                           const fs::path& directory) {
+                           const fs::path& directory, const Result& known) {
   SourceOptions source = options.source;
   source.files = {version.file};
   if (!options.revision.empty()) {
@@ -99,12 +100,18 @@ Expected<Result> result_of(const Version& version, const AbOptions& options,
   run.snapshot_blocks = options.model.snapshot_blocks;
   run.trace = directory / "trace";
   run.stdout_to_stderr = options.output.file.empty();
-  TRY_LET(modelled, trace_and_model(run, options.model, options.output));
+  TRY_LET(modelled, trace_and_model(run, options.model, options.output, &known));
   if (!modelled->ending.empty())
     return fail("{}", modelled->ending);
   if (modelled->result.trace_truncated)
     return fail("{}: its trace was cut short", version.name);
   return std::move(modelled->result);
+}
+
+/// Returns whether the texts of the named sources differ.
+bool have_other_sources(const Result& a, const Result& b) {
+  return !std::ranges::equal(a.manifest->sources, b.manifest->sources, {}, &NamedHash::hash,
+                             &NamedHash::hash);
 }
 
 Expected<void> compare_versions(const AbOptions& options, const std::vector<std::string>& arguments,
@@ -115,8 +122,9 @@ Expected<void> compare_versions(const AbOptions& options, const std::vector<std:
   TRY_LET(gpus, load_gpus(options.model));
   TRY_LET(directory, TemporaryDirectory::create());
   TRY_LET(versions, versions_of(options, directory->path()));
-  TRY_LET(a, result_of(versions->first, options, *gpus, arguments, directory->path() / "a"));
-  TRY_LET(b, result_of(versions->second, options, *gpus, arguments, directory->path() / "b"));
+  const Result nothing_known;
+  TRY_LET(a, result_of(versions->first, options, *gpus, arguments, directory->path() / "a", nothing_known));
+  TRY_LET(b, result_of(versions->second, options, *gpus, arguments, directory->path() / "b", *a));
   const judge::Difference difference = judge::compare(*a, *b, {});
   if (difference.kernels.empty())
     return fail(
@@ -124,7 +132,8 @@ Expected<void> compare_versions(const AbOptions& options, const std::vector<std:
         "one; --kernel REGEX chooses it",
         versions->first.name, versions->second.name);
   const judge::SpeedComparison speed = compare_speed(*a, *b, difference, options.tolerance);
-  const report::Versus versus{versions->first.name, versions->second.name, &difference, &speed};
+  const report::Versus versus{versions->first.name, versions->second.name, &difference, &speed,
+                              have_other_sources(*a, *b)};
   const std::vector<judge::Failure> none;
   const std::string text =
       options.format == "markdown" ? print_versus_markdown(versus)

@@ -6,11 +6,11 @@
 #include "driver/progress.h"
 #include "driver/resources.h"
 #include "driver/stages/print.h"
+#include "driver/today.h"
 #include "support/files.h"
 #include "support/process.h"
 #include "support/temporary.h"
 
-#include <ctime>
 #include <memory>
 
 namespace warplens::driver {
@@ -28,13 +28,6 @@ struct Options {
 };
 
 constexpr int no_gpu = 3; ///< the measuring program's exit code
-
-std::string today() {
-  const std::time_t now = std::time(nullptr);
-  char text[16];
-  std::strftime(text, sizeof text, "%Y-%m-%d", std::gmtime(&now));
-  return text;
-}
 
 Expected<void> make_folder(const fs::path& folder) {
   std::error_code error;

@@ -30,6 +30,9 @@ void declare_view(CLI::App& app, Action& chosen);
 void declare_diff(CLI::App& app, Action& chosen, int& exit_code);
 /// `exit_code`: likewise.
 void declare_ab(CLI::App& app, const std::vector<std::string>& rest, Action& chosen, int& exit_code);
+void declare_baseline(CLI::App& app, const std::vector<std::string>& rest, Action& chosen);
+/// `exit_code`: that of the gate's outcome.
+void declare_gate(CLI::App& app, const std::vector<std::string>& rest, Action& chosen, int& exit_code);
 void declare_compare(CLI::App& app, Action& chosen);
 void declare_counters(CLI::App& app, Action& chosen);
 void declare_mcp(CLI::App& app, Action& chosen);

@@ -14,6 +14,16 @@ int exit_code_of(judge::SpeedVerdict verdict) {
   return 1;
 }
 
+int exit_code_of(judge::GateOutcome outcome) {
+  switch (outcome) {
+  case judge::GateOutcome::holds: return 0;
+  case judge::GateOutcome::outdated: return 3;
+  case judge::GateOutcome::worse: return 4;
+  case judge::GateOutcome::cannot_say: return 5;
+  }
+  return 1;
+}
+
 void add_exit_code_option(CLI::App& command, bool& exits_with_verdict) {
   command
       .add_option_function<std::string>(

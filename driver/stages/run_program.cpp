@@ -280,12 +280,12 @@ namespace {
 
 /// Models the traces of all processes; the result names the processes if there are several.
 Expected<Result> simulate_all(const std::vector<trace::Reader>& traces, const RunRequest& request,
-                              const ModelOptions& model, const OutputOptions& output) {
+                              const ModelOptions& model, const OutputOptions& output, const Result* known) {
   Result all;
   std::optional<Error> failure;
   for (const trace::Reader& trace : traces) {
     auto one = simulate(trace, request.gpus, model, output, request.options.kernel,
-                        traces.size() == 1 ? request.name : "");
+                        traces.size() == 1 ? request.name : "", known);
     if (!one) { // a process without the wanted kernels
       failure = failure.value_or(one.error());
       continue;
@@ -332,15 +332,16 @@ bool can_leave_out_loops(const RunRequest& request, const ModelOptions& model, c
 } // namespace
 
 Expected<ModelledProgram> trace_and_model(RunRequest request, const ModelOptions& model,
-                                          const OutputOptions& output) {
+                                          const OutputOptions& output, const Result* known) {
   request.leaves_out_loops = can_leave_out_loops(request, model, output);
   TRY_LET(traced, trace_program(request, output.quiet));
   std::string& ending = traced->ending;
-  auto result = simulate_all(traced->traces, request, model, output);
+  auto result = simulate_all(traced->traces, request, model, output, known);
   if (!result)
     return ending.empty() ? tl::unexpected(result.error()) : fail("{}; {}", ending, result.error().message);
   say_what_has_no_probes(request.command.front());
   result->manifest = make_manifest(model.gpus, request.sources, request.nvcc);
+  result->manifest->arguments = quote({request.command.begin() + 1, request.command.end()});
   return ModelledProgram{std::move(*result), std::move(ending)};
 }
 

@@ -65,9 +65,10 @@ struct ModelledProgram {
   std::string ending; ///< as of run_program(): then the result is of what was collected
 };
 
-/// Runs the program and the model.
+/// Runs the program and the model. Kernels that are as in `known` are not modelled again; null: all are
+/// modelled.
 Expected<ModelledProgram> trace_and_model(RunRequest request, const ModelOptions& model,
-                                          const OutputOptions& output);
+                                          const OutputOptions& output, const Result* known = nullptr);
 
 /// Runs the program, the model and the report. A program that fails, or whose trace does, still gets its
 /// report from the collected part; then the failure is the error.

@@ -4,8 +4,10 @@
 #include "driver/live_table.h"
 #include "driver/progress.h"
 #include "driver/resources.h"
+#include "driver/stages/kernel_identity.h"
 #include "judge/application.h"
 #include "model/gpu/sm_clock.h"
+#include "model/launch_shares.h"
 #include "model/model.h"
 #include "report/preview.h"
 #include "result/figure_text.h"
@@ -14,6 +16,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 #include <thread>
 #include <unistd.h>
 
@@ -76,6 +79,78 @@ std::vector<bool> with_most_time(const Result& first) {
   return chosen;
 }
 
+/// The kernels of a trace, as they are ordered in its result, and those that need not be modelled.
+struct Kernels {
+  std::vector<KernelIdentity> identities; ///< empty: not asked for
+  std::vector<const KernelResult*> equal; ///< by launch and GPU; null: it is to be modelled
+  std::set<std::uint32_t> launches;       ///< that are modelled
+};
+
+/// Finds the launches that `known` has on every GPU.
+void find_equal_launches(Kernels& kernels, const Result& known,
+                         const std::vector<const trace::Launch*>& launches,
+                         const std::vector<model::Gpu>& gpus) {
+  for (std::size_t launch = 0; launch < launches.size(); ++launch) {
+    std::vector<const KernelResult*> equal;
+    for (std::size_t gpu = 0; gpu < gpus.size(); ++gpu)
+      equal.push_back(find_equal(known, kernels.identities[launch * gpus.size() + gpu],
+                                 launches[launch]->kernel, gpus[gpu].id));
+    if (std::ranges::count(equal, nullptr) == 0)
+      kernels.launches.erase(launches[launch]->id);
+    else
+      std::ranges::fill(equal, nullptr);
+    std::ranges::copy(equal, kernels.equal.begin() + std::ptrdiff_t(launch * gpus.size()));
+  }
+}
+
+/// Puts the kernels that were not modelled at their places, with their launches in this trace.
+void put_equal(Result& result, const Kernels& kernels, const trace::Reader& trace,
+               const std::vector<const trace::Launch*>& launches) {
+  const std::vector<model::LaunchShare> shares = model::launch_shares(trace);
+  std::vector<KernelResult> all;
+  auto modelled = result.kernels.begin();
+  const std::size_t gpus = kernels.equal.size() / launches.size();
+  for (std::size_t index = 0; index < kernels.equal.size(); ++index) {
+    if (kernels.equal[index] == nullptr) {
+      all.push_back(std::move(*modelled++));
+      continue;
+    }
+    KernelResult& kernel = all.emplace_back(*kernels.equal[index]);
+    const trace::Launch& launch = *launches[index / gpus];
+    const model::LaunchShare& share = shares[std::size_t(&launch - trace.launches().data())];
+    kernel.launch = launch.id;
+    kernel.launches = share.launches;
+    kernel.times_this_launch = share.times;
+    kernel.launches_of_kernel = share.of_kernel;
+  }
+  result.kernels = std::move(all);
+}
+
+/// Returns a result without kernels, of a trace of which nothing is modelled.
+Result nothing_modelled(const trace::Reader& trace, const Result& known) {
+  Result result;
+  result.program = trace.program().name;
+  result.seed = known.seed;
+  result.trace_truncated = trace.truncated();
+  std::uint64_t executed = 0, probed = 0;
+  for (const trace::Launch& launch : trace.launches())
+    if (const auto end = trace.end_of(launch.id)) {
+      executed += end->executed_accesses;
+      probed += end->probed_accesses;
+    }
+  if (executed != 0)
+    result.executed_accesses_probed = double(probed) / double(executed);
+  return result;
+}
+
+/// Sets the identities of the kernels whose trials ended by themselves.
+void put_identities(Result& result, const std::vector<KernelIdentity>& identities) {
+  if (result.kernels.size() == identities.size())
+    for (std::size_t index = 0; index < identities.size(); ++index)
+      if (result.kernels[index].trials.stopped_by != StoppedBy::request)
+        result.kernels[index].identity = identities[index];
+}
+
 } // namespace
 
 Expected<std::vector<model::Gpu>> load_gpus(const ModelOptions& options) {
@@ -98,12 +173,11 @@ Expected<std::vector<model::Gpu>> load_gpus(const ModelOptions& options) {
 
 Expected<Result> simulate(const trace::Reader& trace, const std::vector<model::Gpu>& gpus,
                           const ModelOptions& options, const OutputOptions& output, const std::string& kernel,
-                          const std::string& name) {
+                          const std::string& name, const Result* known) {
   const auto is_wanted = [pattern = Pattern(kernel)](const trace::Launch& launch) {
     return pattern.is_found_in(launch.kernel);
   };
-  const auto launches = std::ranges::count_if(trace.launches(), is_wanted);
-  if (launches == 0) {
+  if (std::ranges::none_of(trace.launches(), is_wanted)) {
     const auto& program = name.empty() ? trace.program().name : name;
     if (kernel.empty() || trace.kernel_launches().empty())
       return fail("{}: no instrumented kernel was launched", program);
@@ -112,6 +186,22 @@ Expected<Result> simulate(const trace::Reader& trace, const std::vector<model::G
   }
 
   Stage stage("model", output.quiet);
+  std::vector<const trace::Launch*> wanted;
+  Kernels kernels;
+  for (const trace::Launch& launch : trace.launches())
+    if (is_wanted(launch)) {
+      wanted.push_back(&launch);
+      kernels.launches.insert(launch.id);
+    }
+  if (options.ranks.rank == 0 && (known != nullptr || output.format->has_identities)) {
+    TRY_LET(identities, identities_of(trace, gpus, options, is_wanted));
+    kernels.identities = std::move(*identities);
+  }
+  kernels.equal.resize(wanted.size() * gpus.size());
+  if (known != nullptr && options.ranks.count == 1)
+    find_equal_launches(kernels, *known, wanted, gpus);
+  const std::size_t launches = kernels.launches.size();
+  const auto is_modelled = [&](const trace::Launch& launch) { return kernels.launches.contains(launch.id); };
   model::Options model_options;
   const std::uint32_t max_trials = options.trials.value_or(options.without_clock ? 64 : 16);
   model_options.trials = max_trials;
@@ -126,7 +216,7 @@ Expected<Result> simulate(const trace::Reader& trace, const std::vector<model::G
   model_options.threads = options.threads;
   model_options.ranks = options.ranks;
   model_options.snapshot_blocks = options.snapshot_blocks;
-  model_options.wants_launch = is_wanted;
+  model_options.wants_launch = is_modelled;
   LiveTable table(output.quiet);
   model_options.progress = [&](const model::TrialProgress& progress) { table.show(progress); };
   const InterruptionWatch watch;
@@ -141,11 +231,11 @@ Expected<Result> simulate(const trace::Reader& trace, const std::vector<model::G
       stage.interrupt(report::print_preview(kernel));
     };
   Result first;
-  const std::size_t kernels = std::size_t(launches) * gpus.size();
-  const bool are_many = std::size_t(launches) > few_launches && !options.trials && !options.without_clock;
-  if (are_many || wants_first_answer(options, output)) {
+  const std::size_t to_model = launches * gpus.size();
+  const bool are_many = launches > few_launches && !options.trials && !options.without_clock;
+  if (to_model != 0 && (are_many || wants_first_answer(options, output))) {
     const std::uint64_t work =
-        are_many && !options.budget_seconds ? work_of_one_of_many : work_of_first_answer(options, kernels);
+        are_many && !options.budget_seconds ? work_of_one_of_many : work_of_first_answer(options, to_model);
     TRY_LET(answer, first_answer(trace, gpus, model_options, work));
     first = std::move(*answer);
     model_options.first_answer = &first.kernels;
@@ -153,7 +243,8 @@ Expected<Result> simulate(const trace::Reader& trace, const std::vector<model::G
   }
   if (are_many)
     model_options.refines = [chosen = with_most_time(first)](std::size_t number) { return chosen[number]; };
-  auto result = model::evaluate(trace, gpus, model_options);
+  auto result = to_model == 0 ? Expected<Result>(nothing_modelled(trace, *known))
+                              : model::evaluate(trace, gpus, model_options);
   if (!result)
     return result;
   std::uint64_t transactions = 0;
@@ -164,9 +255,18 @@ Expected<Result> simulate(const trace::Reader& trace, const std::vector<model::G
     most = std::max(most, modelled.trials.run);
   }
   const std::string trials = fewest == most ? std::to_string(most) : fmt::format("{} to {}", fewest, most);
-  stage.done(fmt::format("{} launch{} on {} GPU{}, {} trials each, {} transactions", launches,
-                         launches == 1 ? "" : "es", gpus.size(), gpus.size() == 1 ? "" : "s", trials,
-                         grouped(transactions)));
+  std::string summary = fmt::format("{} launch{} on {} GPU{}, {} trials each, {} transactions", launches,
+                                    launches == 1 ? "" : "es", gpus.size(), gpus.size() == 1 ? "" : "s",
+                                    trials, grouped(transactions));
+  if (to_model == 0)
+    summary.clear();
+  if (const std::size_t equal = wanted.size() - launches; equal != 0) {
+    put_equal(*result, kernels, trace, wanted);
+    summary += fmt::format("{}{} launch{} equal, not modelled again", summary.empty() ? "" : "; ", equal,
+                           equal == 1 ? "" : "es");
+  }
+  put_identities(*result, kernels.identities);
+  stage.done(summary);
   return result;
 }
 

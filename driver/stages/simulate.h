@@ -17,9 +17,11 @@ Expected<std::vector<model::Gpu>> load_gpus(const ModelOptions& options);
 
 /// Models on every GPU each launch in the trace whose kernel's name matches the regex `kernel` in some part
 /// (empty: all launches). A trace without such a launch is an error; `name` is the program's name in messages
-/// (empty: the trace's).
+/// (empty: the trace's). A launch whose identity a kernel of `known` has on every GPU is not modelled again:
+/// that one stands for it. Null: all are.
 Expected<Result> simulate(const trace::Reader& trace, const std::vector<model::Gpu>& gpus,
                           const ModelOptions& options, const OutputOptions& output,
-                          const std::string& kernel = "", const std::string& name = "");
+                          const std::string& kernel = "", const std::string& name = "",
+                          const Result* known = nullptr);
 
 } // namespace warplens::driver

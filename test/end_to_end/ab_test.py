@@ -54,7 +54,11 @@ class Ab(unittest.TestCase):
     def test_the_same(self):
         done = self.ab("b.cu", "b.cu", "--quiet", "--exit-code", "verdict", "--run", "two", "launches")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertEqual(done.stdout.splitlines()[-1], "B takes as long as A on a100, within ±1 %")
+        self.assertEqual(done.stdout.splitlines()[-2:], ["1 kernel equal, 0 changed", "B takes as long as A on a100, within ±1 %"])
+        self.write("c.cu", "// moved\n" + PROGRAM % ("consecutive", "consecutive"))
+        done = self.ab("b.cu", "c.cu")
+        self.assertEqual(done.stdout.splitlines()[-2], "1 kernel equal, 0 changed: the sources differ, their machine code does not")
+        self.assertRegex(done.stderr, r"model +1 launch equal, not modelled again")
 
     def test_formats(self):
         done = self.ab("a.cu", "b.cu", "--format", "json", "-o", "out", "--quiet")

@@ -287,6 +287,13 @@ COMMANDS |= {
 -o --output      |                              | -o other
 """),
     "ab": ("ab growing.cu growing.cu --backend cpu [--trials 2] [--quiet] {} --run 8", REPORT + QUIET),
+    "baseline": ("baseline growing.cu --backend cpu [--trials 2] [--quiet] {} --run 8", QUIET + """
+--baseline       |                              | --baseline other.txt
+"""),
+    "gate": ("gate growing.cu --backend cpu [--trials 2] [--baseline kept.txt] [--quiet] {} --run 8", REPORT + QUIET + """
+--baseline       |                              | --baseline none.txt
+--sarif          |                              | --sarif out.sarif
+"""),
     "compare": ("compare result.json measured.csv [--units base] [--format json] {}", REPORT + KERNEL + """
 --units          | --units auto                 | = --units base
 --gpu            |                              | --gpu v100
@@ -332,10 +339,12 @@ COMMANDS |= {
 }
 
 # These commands hand the options that they have no row for to the stages that the others call, through the same functions.
-AS_OTHERS = {"ab": ["model", "run", "profile", "diff"], "run": ["model"], "profile": ["model", "run"], "sweep": ["model", "run", "profile"]}
+AS_OTHERS = {"ab": ["model", "run", "profile", "diff"], "baseline": ["model", "run", "profile"], "gate": ["model", "run", "profile"], "run": ["model"], "profile": ["model", "run"], "sweep": ["model", "run", "profile"]}
 # Options whose effect these programs do not show, and why.
 UNSEEN = {
     ("ab", "--at"): "ab_test.py has a repository",
+    ("gate", "--ratchet"): "gate_test.py changes the program",
+    ("gate", "--same-within"): "likewise",
     ("report", "--advice"): "needs what `advise` found to pay",
     ("clocks", "--seed"): "plans have no figure in which trials of so small a kernel differ",
     ("clocks", "--trials"): "likewise",
@@ -397,6 +406,7 @@ class Options(unittest.TestCase):
         for command in ("model trace --trials 2 --quiet -o slower.json --sm-clock 700",
                         "model trace --trials 2 --quiet --format json -o v100.json --gpu v100",
                         "profile program.cu --backend cpu --trace changed --nvcc -DSIZE=131072 --trials 2 -o report --run none",
+                        "baseline growing.cu --backend cpu --trials 2 --baseline kept.txt --run 8",
                         "sweep growing.cu --backend cpu --trials 2 --run {n} --vary n=8:32:8 -o runs"):
             done = cls.warplens(command)
             assert done.returncode == 0, done.stderr

@@ -77,6 +77,19 @@ class Ci(unittest.TestCase):
                              {"uri": "src/copy.cu", "uriBaseId": "%SRCROOT%"})
         self.assertLess(len(gzip.compress(third["warplens.sarif"])), 10 << 20)
 
+    def test_a_baseline(self):
+        recorded = subprocess.run([WARPLENS, "baseline", "src/copy.cu", "--backend", "cpu", "--quiet"], cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual((recorded.returncode, recorded.stderr), (0, ""))
+        done, summary = self.run_action({"sources": "src/copy.cu", "baseline": "warplens-baseline.txt"})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("**Warplens: no kernel is worse**", summary)
+        self.write_source("i % 32 * 8192 + i / 32")
+        done, summary = self.run_action({"sources": "src/copy.cu", "baseline": "warplens-baseline.txt", "ratchet": "registers"})
+        self.assertEqual(done.returncode, 4, done.stderr)
+        self.assertIn("warplens-baseline.txt does not hold", done.stderr)
+        self.assertRegex(summary, r"copy\.cu:3 from\[")
+        self.assertIn("warplens-output/gate.sarif", [str(path.relative_to(self.folder)) for path in self.folder.rglob("*.sarif")])
+
     def test_mistakes(self):
         for words in ((), ("--",), ("--before",), ("--speed", "--", "a.cu")):
             self.assertEqual(self.gate(*words).returncode, 2, words)

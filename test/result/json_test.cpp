@@ -412,10 +412,20 @@ TEST_CASE("malformed results: one line that names the place") {
     CHECK(error_of(Json::parse(text)) == "not a warplens-result/1 document: the top level is not an object");
 }
 
+TEST_CASE("json: a kernel's identity, which results of older versions lack") {
+  Result result = test::sample_result();
+  CHECK_FALSE(result_from_json(Json::parse(to_json(result).dump()))->kernels.at(0).identity);
+  result.kernels[0].identity = {"c0de", "f00d", "beef"};
+  Json json = Json::parse(to_json(result).dump());
+  CHECK(result_from_json(json)->kernels.at(0).identity == result.kernels[0].identity);
+  json["kernels"][0]["identity"].erase("work");
+  CHECK(error_of(json).find("kernels[0].identity.work is missing") != std::string::npos);
+}
+
 TEST_CASE("json: the manifest, which results of older versions lack") {
   Result result = test::sample_result();
   CHECK_FALSE(Json(to_json(result)).contains("manifest"));
-  result.manifest = Manifest{"1.2.3", {{"a.cu", 0xabc}}, "-O3", {{"a100", 1}, {"h100-sxm", 2}}, ""};
+  result.manifest = Manifest{"1.2.3", {{"a.cu", 0xabc}}, "-O3", "4 -x", {{"a100", 1}, {"h100-sxm", 2}}, ""};
   CHECK_FALSE(Json(to_json(result))["manifest"].contains("toolkit"));
   result.manifest->toolkit = "13.0.88";
   Json json = Json::parse(to_json(result).dump());

@@ -1,0 +1,116 @@
+// `warplens gate`: holds a program against what its repository records of it.
+
+#include "judge/gate.h"
+
+#include "driver/commands/commands.h"
+#include "driver/commands/exit_code.h"
+#include "driver/options.h"
+#include "driver/stages/print.h"
+#include "driver/stages/recorded_programs.h"
+#include "driver/today.h"
+#include "driver/version.h"
+#include "report/gate_report.h"
+#include "report/report.h"
+
+#include <memory>
+
+namespace warplens::driver {
+namespace {
+
+struct GateCommandOptions {
+  RecordingOptions recording;
+  std::vector<std::string> ratchets;
+  double tolerance = 0;
+  std::string format = "text", sarif;
+  OutputOptions output;
+};
+
+/// Returns the results of all programs as one, and their kernels.
+RecordedProgram together(std::vector<RecordedProgram> programs) {
+  RecordedProgram all = std::move(programs.front());
+  for (std::size_t index = 1; index < programs.size(); ++index) {
+    auto& more = programs[index];
+    std::ranges::move(more.result.kernels, std::back_inserter(all.result.kernels));
+    std::ranges::move(more.kernels, std::back_inserter(all.kernels));
+  }
+  return all;
+}
+
+Expected<void> hold(const GateCommandOptions& options, const std::vector<std::string>& arguments,
+                    const std::string& command, int& exit_code) {
+  TRY(check_writable(options.output.file));
+  TRY(check_writable(options.sarif));
+  TRY_LET(baseline, load_baseline(options.recording.baseline, false));
+  TRY_LET(programs, recorded_programs(options.recording, arguments, *baseline));
+  const RecordedProgram program = together(std::move(*programs));
+  judge::GateOptions gate_options;
+  gate_options.today = today();
+  gate_options.ratchets = {options.ratchets.begin(), options.ratchets.end()};
+  gate_options.tolerance = options.tolerance;
+  gate_options.was_asked_for = asked_for(options.recording);
+  const judge::Gate gate = judge::hold_against(*baseline, program.kernels, gate_options);
+  const report::GateReport report{options.recording.baseline, command, &gate, &program.result};
+  TRY(print_text(options.format == "markdown" ? print_gate_markdown(report)
+                 : options.format == "json"   ? print_gate_json(report)
+                                              : print_gate_text(report),
+                 options.output.file));
+  if (!options.sarif.empty())
+    TRY(print_text(report::print_sarif(report::worse_kernels(report), {.version = version}), options.sarif));
+  exit_code = exit_code_of(gate.outcome);
+  return {};
+}
+
+std::vector<std::string> names_of_exact_figures() {
+  std::vector<std::string> names;
+  for (const ExactFigure& figure : exact_figures())
+    names.push_back(figure.name);
+  return names;
+}
+
+} // namespace
+
+void declare_gate(CLI::App& app, const std::vector<std::string>& rest, Action& chosen, int& exit_code) {
+  auto* command = app.add_subcommand(
+      "gate", "hold a program against the baseline of its repository; fails where it got worse");
+  auto options = std::make_shared<GateCommandOptions>();
+  command
+      ->add_option("--ratchet", options->ratchets,
+                   "figures without an interval that fail where they get worse, such as\n"
+                   "registers,spill_bytes,warps_per_sm,instructions; others are named where they change")
+      ->delimiter(',')
+      ->check(CLI::IsMember(names_of_exact_figures()))
+      ->expected(1, 64)
+      ->option_text("FIGURE,...");
+  command
+      ->add_option("--same-within", options->tolerance,
+                   "changes of a time within this share are none; without it the interval of the change "
+                   "decides")
+      ->check(CLI::Validator(check_fraction, ""))
+      ->type_name("FRACTION")
+      ->capture_default_str();
+  command
+      ->add_option("--format", options->format,
+                   "text; markdown: a comment for a pull request, at most 60 lines; json:\nwarplens-gate/1")
+      ->check(CLI::IsMember({"text", "markdown", "json"}))
+      ->option_text("FORMAT=text");
+  command->add_option("-o,--output", options->output.file, "write to a file instead of stdout")
+      ->type_name("FILE");
+  command->add_option("--sarif", options->sarif, "write the findings on kernels that are worse, as SARIF")
+      ->type_name("FILE");
+  add_recording_options(*command, options->recording);
+  set_usage(*command, "warplens gate FILE... [OPTIONS] [--run ARGS...]");
+  command->footer(
+      "  --run ARGS...                   the rest of the line: the program's own arguments\n\n"
+      "  warplens gate spmv.cu --gpu a100,h100-sxm --ratchet spill_bytes --run u 4096\n\n"
+      "Exit code 0: it holds; 1: the work failed; 2: the command line is wrong; 3: nothing is worse, but a "
+      "kernel is\nbetter, new or removed, and the last line is the command that records it; 4: a kernel is "
+      "worse, "
+      "or a waiver has\nexpired; 5: the interval is too wide to say.");
+  command->callback([options, command, &rest, &chosen, &exit_code] {
+    chosen = [options, command, &rest, &exit_code] {
+      return hold(*options, rest, record_command(*command, rest), exit_code);
+    };
+  });
+}
+
+} // namespace warplens::driver

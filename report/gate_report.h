@@ -1,0 +1,32 @@
+// Prints what a gate says of a program: for a terminal, a pull request, or a tool.
+#pragma once
+
+#include "judge/gate.h"
+
+#include <string>
+
+namespace warplens::report {
+
+struct GateReport {
+  std::string baseline;       ///< the name of its file
+  std::string record_command; ///< the command that records what the baseline does not have
+  const judge::Gate* gate;
+  const Result* result; ///< of the program, for the lines of its accesses
+};
+
+/// Returns one line: "2 kernels worse, 41 equal", with the word that decides first.
+std::string gate_summary(const judge::Gate& gate);
+
+/// Prints a paragraph for each kernel that is not as recorded, the summary, and last what to do.
+std::string print_gate_text(const GateReport& report);
+
+/// Prints the same as Markdown for a pull request, in at most 60 lines.
+std::string print_gate_markdown(const GateReport& report);
+
+/// Prints `warplens-gate/1`.
+std::string print_gate_json(const GateReport& report);
+
+/// Returns the part of the result that is about kernels that are worse: for SARIF.
+Result worse_kernels(const GateReport& report);
+
+} // namespace warplens::report
