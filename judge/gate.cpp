@@ -109,10 +109,11 @@ void find_causes(GateEntry& entry) {
   for (const RecordedAccess& access : entry.after->accesses) {
     const RecordedAccess* const old = counterpart(access, entry.before->accesses);
     std::vector<std::string> parts;
-    if (old == nullptr)
-      parts.push_back(fmt::format("new, {:.0f} % of the time, {:.3g} sectors per request", 100 * access.share,
-                                  access.sectors_per_request));
-    else {
+    if (old == nullptr) {
+      parts.push_back(fmt::format("new, {:.0f} % of the time", 100 * access.share));
+      if (access.sectors_per_request > 0)
+        parts.push_back(fmt::format("{:.3g} sectors per request", access.sectors_per_request));
+    } else {
       if (old->sectors_per_request != access.sectors_per_request)
         parts.push_back(fmt::format("{:.3g} → {:.3g} sectors per request", old->sectors_per_request,
                                     access.sectors_per_request));

@@ -41,8 +41,8 @@ struct GateEntry {
   const RecordedKernel& kernel() const { return after != nullptr ? *after : *before; }
 };
 
-/// The outcome of a gate as a whole. `outdated`: nothing is worse, but the baseline does not say what is: a kernel
-/// is better, new or removed.
+/// The outcome of a gate as a whole. `outdated`: nothing is worse, but the baseline does not say what is: a
+/// kernel is better, new or removed.
 enum class GateOutcome { holds, worse, outdated, cannot_say };
 
 struct Gate {

@@ -243,6 +243,11 @@ Speed compare_launches(const KernelResult& before, const KernelResult& after, bo
   return speed_of({&part, 1}, same_seed, tolerance);
 }
 
+std::string percent_interval(const RelativeChange& change) {
+  return fmt::format("{:+.1f} % ({:+.1f} to {:+.1f} %)", 100 * change.share, 100 * change.low,
+                     100 * change.high);
+}
+
 std::string describe(const Speed& speed) {
   std::string text(text_of(speed.verdict));
   if (speed.change) {
@@ -252,9 +257,8 @@ std::string describe(const Speed& speed) {
     if (std::isfinite(times) &&
         (speed.verdict == SpeedVerdict::faster || speed.verdict == SpeedVerdict::slower))
       text += fmt::format(" {:.2f} ×", times);
-    text += fmt::format(": {} → {}, {:+.1f} % ({:+.1f} to {:+.1f} %)", time(speed.before_us),
-                        time(speed.after_us), 100 * speed.change->share, 100 * speed.change->low,
-                        100 * speed.change->high);
+    text += fmt::format(": {} → {}, {}", time(speed.before_us), time(speed.after_us),
+                        percent_interval(*speed.change));
   }
   return speed.reason.empty() ? text : fmt::format("{}: {}", text, speed.reason);
 }

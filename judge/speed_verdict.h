@@ -21,6 +21,9 @@ struct RelativeChange {
   double share = 0, low = 0, high = 0;
 };
 
+/// Returns "+15.2 % (+14.1 to +16.3 %)".
+std::string percent_interval(const RelativeChange& change);
+
 struct Speed {
   SpeedVerdict verdict = SpeedVerdict::cannot_say;
   double before_us = 0, after_us = 0;   ///< of a launch, or of all that a total adds up

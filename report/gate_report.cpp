@@ -31,12 +31,7 @@ std::string name_of(const RecordedKernel& kernel) {
   return printable(name);
 }
 
-std::string percent_text(const judge::RelativeChange& change) {
-  return fmt::format("{:+.2g} % ({:+.2g} to {:+.2g} %)", 100 * change.share, 100 * change.low,
-                     100 * change.high);
-}
-
-/// Returns what became of the time: "12.3 µs → 14.1 µs, +15 % (+14 to +16 %)".
+/// Returns what became of the time: "12.3 µs → 14.1 µs, +14.6 % (+14.2 to +15.0 %)".
 std::string time_change(const GateEntry& entry) {
   if (!entry.speed)
     return "";
@@ -44,8 +39,9 @@ std::string time_change(const GateEntry& entry) {
     return entry.speed->reason;
   std::string text =
       fmt::format("{} → {}", time_text(entry.speed->before_us), time_text(entry.speed->after_us));
-  return entry.verdict == cannot_say ? fmt::format("{}: {}", text, entry.speed->reason)
-                                     : fmt::format("{}, {}", text, percent_text(*entry.speed->change));
+  return entry.verdict == cannot_say
+             ? fmt::format("{}: {}", text, entry.speed->reason)
+             : fmt::format("{}, {}", text, judge::percent_interval(*entry.speed->change));
 }
 
 std::string exact_text(const judge::ExactChange& change) {
@@ -216,13 +212,13 @@ std::string print_gate_markdown(const GateReport& report) {
     for (std::size_t index = 0; index < std::min(shown.size(), max_rows); ++index) {
       const GateEntry& entry = *shown[index];
       const bool timed = entry.speed && entry.speed->change;
-      table.push_back(fmt::format("| `{}` | {} | {} | {} | {} | {}{} |", cell(name_of(entry.kernel())),
-                                  cell(entry.kernel().gpu), timed ? time_text(entry.speed->before_us) : "–",
-                                  timed ? time_text(entry.speed->after_us) : "–",
-                                  !timed                        ? "–"
-                                  : entry.verdict == cannot_say ? entry.speed->reason
-                                                                : percent_text(*entry.speed->change),
-                                  text_of(entry.verdict), entry.waiver != nullptr ? ", waived" : ""));
+      table.push_back(fmt::format(
+          "| `{}` | {} | {} | {} | {} | {}{} |", cell(name_of(entry.kernel())), cell(entry.kernel().gpu),
+          timed ? time_text(entry.speed->before_us) : "–", timed ? time_text(entry.speed->after_us) : "–",
+          !timed                        ? "–"
+          : entry.verdict == cannot_say ? entry.speed->reason
+                                        : judge::percent_interval(*entry.speed->change),
+          text_of(entry.verdict), entry.waiver != nullptr ? ", waived" : ""));
     }
     if (shown.size() > max_rows)
       table.push_back(fmt::format("| … and {} more | | | | | |", shown.size() - max_rows));

@@ -22,11 +22,6 @@ std::string ratio_text(const judge::RelativeChange& change, bool inverse) {
                      half_width >= 0.005 ? fmt::format(" ± {:.2f}", half_width) : "");
 }
 
-std::string percent_interval(const judge::RelativeChange& change) {
-  return fmt::format("{:+.1f} % ({:+.1f} to {:+.1f} %)", 100 * change.share, 100 * change.low,
-                     100 * change.high);
-}
-
 /// Returns what B is, compared with A: "1.31 ± 0.04 × as fast".
 std::string comparison_text(const judge::Speed& speed) {
   switch (speed.verdict) {
@@ -35,7 +30,8 @@ std::string comparison_text(const judge::Speed& speed) {
   case judge::SpeedVerdict::same: return "the same";
   case judge::SpeedVerdict::cannot_say: break;
   }
-  return speed.change ? "cannot say: " + percent_interval(*speed.change) : "cannot say: " + speed.reason;
+  return speed.change ? "cannot say: " + judge::percent_interval(*speed.change)
+                      : "cannot say: " + speed.reason;
 }
 
 /// Returns how many kernels are equal, in machine code, launches and inputs.
@@ -65,7 +61,8 @@ std::string sentence_of(const judge::TotalSpeed& total, double tolerance) {
   case judge::SpeedVerdict::cannot_say: break;
   }
   return fmt::format("cannot say which of A and B is faster on {}: {}", gpu,
-                     speed.change ? "B takes " + percent_interval(*speed.change) : printable(speed.reason));
+                     speed.change ? "B takes " + judge::percent_interval(*speed.change)
+                                  : printable(speed.reason));
 }
 
 std::string print_versus_text(const Versus& versus) {

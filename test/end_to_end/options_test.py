@@ -355,6 +355,7 @@ UNSEEN = {
     ("corun", "--seed"): "as of clocks",
     ("run", "--lockstep"): "lockstep_test.py has programs that need it",
     ("run", "--whole-loops"): "long_loops_test.py has long loops",
+    ("profile", "--launch"): "modules_test.py launches modules",
     ("placement", "--train"): "needs measured placements",
     ("calibrate", "--curves"): "needs a GPU",
     ("calibrate", "--device"): "likewise",
