@@ -10,8 +10,8 @@
 namespace warplens::model {
 
 /// Returns whether half of each ci95 is narrower than `wanted`: those of the totals, and those of the sites
-/// with at least 1 % of the snapshot's warp accesses. A figure that fewer than two trials had has no interval
-/// and is ignored.
+/// with at least 1 % of the snapshot's warp accesses; of latencies, or narrower than a cycle of the clock. A
+/// figure that fewer than two trials had has no interval and is ignored.
 bool known_well(std::span<const TrialCounts> trials, const Snapshot& snapshot, const Gpu& gpu,
                 const Confidence& wanted);
 

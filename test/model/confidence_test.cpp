@@ -1,5 +1,6 @@
 // The rule by which trials end.
 #include "made_trace.h"
+#include "model/confidence.h"
 #include "model/evaluate.h"
 #include "model/numeric/random.h"
 
@@ -105,6 +106,23 @@ TEST_CASE("Figures that do not vary have converged at once") {
   CHECK(few.trials.run == 5);
   CHECK(few.trials.converged);
   CHECK(few.trials.stopped_by == StoppedBy::limit);
+}
+
+TEST_CASE("On a clock a latency has converged when it is known to a cycle") {
+  model::Snapshot snapshot;
+  snapshot.warp_accesses = 100;
+  snapshot.sites.emplace_back().executions = 100;
+  std::vector<model::TrialCounts> trials(4);
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    trials[i].time.cycles = 1000;
+    trials[i].sites.resize(1); // stores, which take 0.4 or 0.5 ns
+    trials[i].sites[0].latency_ns[0] = i % 2 == 0 ? 40 : 50;
+  }
+  CHECK(known_well(trials, snapshot, gpu("v100"), {}));
+  CHECK_FALSE(known_well(trials, snapshot, gpu("v100"), {0, 0}));
+  for (model::TrialCounts& trial : trials)
+    trial.sites[0].latency_ns[0] *= 100;
+  CHECK_FALSE(known_well(trials, snapshot, gpu("v100"), {}));
 }
 
 TEST_CASE("A latency has converged when its interval is narrow beside its mean") {
