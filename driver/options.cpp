@@ -370,6 +370,11 @@ void add_model_options(CLI::App& command, ModelOptions& options, const ModelFeat
   add_trial_options(command, options);
 }
 
+model::Confidence confidence_of(const ModelOptions& options) {
+  return options.confidence.value_or(options.without_clock ? model::Confidence{.rate = 0.005, .latency = 0.02}
+                                                           : model::Confidence{});
+}
+
 void choose_timeline(ModelOptions& options, bool always) {
   options.timeline |= always;
   if (options.timeline_bins && !options.timeline)

@@ -45,6 +45,9 @@ struct ModelOptions {
       snapshot_blocks; ///< the blocks of a launch; empty: as many as the GPUs require
 };
 
+/// Returns how well figures are to be known: as asked for, else less so on a clock, whose trials take longer.
+model::Confidence confidence_of(const ModelOptions& options);
+
 struct OutputOptions {
   const ReportFormat* format = &report_format("text");
   std::string file; ///< empty: stdout

@@ -84,8 +84,7 @@ void add_findings(std::vector<std::string>& clauses, const std::vector<std::stri
     clauses.push_back(fmt::format("no more: {}", fmt::join(removed, ", ")));
 }
 
-/// Finds the access in the other list. One whose text changed is that of the same place by cost, if both
-/// have one left.
+/// Finds the access in the other list by its text; null: it is not there.
 const RecordedAccess* counterpart(const RecordedAccess& access, const std::vector<RecordedAccess>& others) {
   const auto found = std::ranges::find_if(others, [&](const RecordedAccess& other) {
     return other.file == access.file && other.expression == access.expression;
@@ -98,14 +97,11 @@ std::string clause_of(const RecordedAccess& access, std::vector<std::string> par
 }
 
 void find_causes(GateEntry& entry) {
-  std::vector<std::string> of_kernel;
-  add_findings(of_kernel, entry.before->findings, entry.after->findings);
+  add_findings(entry.causes, entry.before->findings, entry.after->findings);
   if (entry.before->bound != entry.after->bound && !entry.before->bound.empty() &&
       !entry.after->bound.empty())
-    of_kernel.push_back(
+    entry.causes.push_back(
         fmt::format("bound by {} before, by {} now", entry.before->bound, entry.after->bound));
-  for (std::string& clause : of_kernel)
-    entry.causes.push_back(std::move(clause));
   for (const RecordedAccess& access : entry.after->accesses) {
     const RecordedAccess* const old = counterpart(access, entry.before->accesses);
     std::vector<std::string> parts;

@@ -355,6 +355,8 @@ Expected<Result> evaluate(const trace::AccessSource& trace, const std::vector<Gp
       executed += end->executed_accesses;
       probed += end->probed_accesses;
     }
+    if (number == wanted * gpus.size())
+      continue; // no wanted launch is left that could find anything in the L2
     if (options.l2_begin != L2Begin::cold)
       history.add_uses_before(trace, launch);
     if (options.l2_begin == L2Begin::warm)
@@ -369,11 +371,7 @@ Expected<Result> evaluate(const trace::AccessSource& trace, const std::vector<Gp
         continue;
       TRY_LET(kernel, evaluate_on(gpu, decoded, trace, options.l2_begin == L2Begin::cold ? nullptr : &history,
                                   of_share));
-      const LaunchShare& of_launch = shares[std::size_t(&launch - trace.launches().data())];
-      kernel->launch = launch.id;
-      kernel->launches = of_launch.launches;
-      kernel->times_this_launch = of_launch.times;
-      kernel->launches_of_kernel = of_launch.of_kernel;
+      set_launch(*kernel, launch.id, shares[std::size_t(&launch - trace.launches().data())]);
       result.kernels.push_back(std::move(*kernel));
     }
     if (options.l2_begin == L2Begin::left && &launch != &trace.launches().back())

@@ -78,4 +78,11 @@ std::vector<LaunchShare> launch_shares(const trace::AccessSource& trace) {
   return shares;
 }
 
+void set_launch(KernelResult& kernel, std::uint32_t launch, const LaunchShare& share) {
+  kernel.launch = launch;
+  kernel.launches = share.launches;
+  kernel.times_this_launch = share.times;
+  kernel.launches_of_kernel = share.of_kernel;
+}
+
 } // namespace warplens::model

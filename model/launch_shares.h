@@ -1,6 +1,7 @@
 // For how many of a program's launches each traced one stands.
 #pragma once
 
+#include "result/result.h"
 #include "trace/access_source.h"
 
 #include <cstdint>
@@ -20,5 +21,8 @@ struct LaunchShare {
 /// that are equally like it (stratified sampling of launches, as in Sieve: Naderan-Tahan et al., ISPASS
 /// 2023).
 std::vector<LaunchShare> launch_shares(const trace::AccessSource& trace);
+
+/// Says in a kernel's result which launch it is, and for which others it stands.
+void set_launch(KernelResult& kernel, std::uint32_t launch, const LaunchShare& share);
 
 } // namespace warplens::model

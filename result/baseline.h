@@ -14,7 +14,7 @@
 
 namespace warplens {
 
-/// What costs a kernel time at an access, without its line, which moves.
+/// The cost of an access to its kernel, without its line, which moves.
 struct RecordedAccess {
   std::string file, expression;
   double share = 0; ///< of the kernel's time
@@ -26,7 +26,7 @@ struct RecordedAccess {
 
 /// A launch of a kernel on one GPU, as a baseline keeps it.
 struct RecordedKernel {
-  // What identifies it:
+  // The key:
   std::string program; ///< its source or name, and its arguments
   std::string gpu, kernel;
   std::uint64_t number = 1; ///< among the launches of that name in the program's result, from 1 on

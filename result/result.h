@@ -257,7 +257,8 @@ struct Machine {
 /// Hashes of what a kernel's figures follow from: where all are equal in two results, so are the figures.
 struct KernelIdentity {
   std::string code; ///< of the machine code that was modelled, without its lines; empty: not known
-  /// Of the launch's shape, what its warps executed and accessed, and what used device memory before it.
+  /// The hash of the launch's shape, of what its warps executed and accessed, and of what used device memory
+  /// before it.
   std::string work;
   std::string model; ///< of the model's version, the GPU's file, and the options that change figures
 

@@ -75,8 +75,7 @@ Expected<std::pair<Version, Version>> versions_of(const AbOptions& options, cons
   return std::pair(*before, Version{options.files[0], options.files[0]});
 }
 
-/// Returns the result of a version; a program that failed has none, since half of a run compares with
-/// nothing. Kernels that are as in `known` are not modelled again.
+/// Returns the result of a version. Kernels that are as in `known` are not modelled again.
 Expected<Result> result_of(const Version& version, const AbOptions& options,
                            const std::vector<model::Gpu>& gpus, const std::vector<std::string>& arguments,
                            const fs::path& directory, const Result& known) {
@@ -100,12 +99,7 @@ Expected<Result> result_of(const Version& version, const AbOptions& options,
   run.snapshot_blocks = options.model.snapshot_blocks;
   run.trace = directory / "trace";
   run.stdout_to_stderr = options.output.file.empty();
-  TRY_LET(modelled, trace_and_model(run, options.model, options.output, &known));
-  if (!modelled->ending.empty())
-    return fail("{}", modelled->ending);
-  if (modelled->result.trace_truncated)
-    return fail("{}: its trace was cut short", version.name);
-  return std::move(modelled->result);
+  return whole_result(run, options.model, options.output, known);
 }
 
 /// Returns whether the texts of the named sources differ.

@@ -81,13 +81,7 @@ void declare_gate(CLI::App& app, const std::vector<std::string>& rest, Action& c
       ->check(CLI::IsMember(names_of_exact_figures()))
       ->expected(1, 64)
       ->option_text("FIGURE,...");
-  command
-      ->add_option("--same-within", options->tolerance,
-                   "changes of a time within this share are none; without it the interval of the change "
-                   "decides")
-      ->check(CLI::Validator(check_fraction, ""))
-      ->type_name("FRACTION")
-      ->capture_default_str();
+  add_same_within_option(*command, options->tolerance);
   command
       ->add_option("--format", options->format,
                    "text; markdown: a comment for a pull request, at most 60 lines; json:\nwarplens-gate/1")

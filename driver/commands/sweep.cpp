@@ -70,7 +70,7 @@ Expected<std::string> identity_of(const SweepOptions& options) {
                   options.model.without_clock, options.model.snapshot_blocks.value_or(0),
                   options.trace.deterministic, options.trace.stop_when_traced, options.trace.whole_loops);
   const ModelOptions& model = options.model;
-  const model::Confidence confidence = model.confidence.value_or(model::Confidence{});
+  const model::Confidence confidence = confidence_of(model);
   all += fmt::format("{} {} {} {} {} {} {} {} {} {}\n", model.policy ? int(*model.policy) : -1,
                      model.placement, model.start, model.sm_clock_mhz.value_or(0), confidence.rate,
                      confidence.latency, model.budget_seconds.value_or(0), model.timeline,

@@ -147,7 +147,7 @@ std::string shape_of(const trace::Reader& trace, const trace::Launch& launch) {
 /// Returns the words of all that changes figures beside the program.
 std::string model_text(const model::Gpu& gpu, const ModelOptions& options) {
   const auto number = [](const auto& value) { return value ? fmt::format("{}", *value) : std::string("-"); };
-  const model::Confidence confidence = options.confidence.value_or(model::Confidence{});
+  const model::Confidence confidence = confidence_of(options);
   const auto policy = options.policy ? std::optional(int(*options.policy)) : std::nullopt;
   return fmt::format("{} {} clock {} {} {} {} {} trials {} confidence {} {} l2 {} registers {} seed {} "
                      "blocks {}",
@@ -179,6 +179,7 @@ identities_of(const trace::Reader& trace, const std::vector<model::Gpu>& gpus, c
   std::string before; // a hash of all that used device memory so far
   for (const trace::Launch& launch : trace.launches()) {
     before = content_hash(before + uses_before(trace, launch.id));
+    std::map<std::uint32_t, std::uint64_t> of_executed; // by capability
     std::optional<std::uint64_t> of_accesses;
     const auto accesses = [&]() -> Expected<std::uint64_t> {
       if (!of_accesses) {
@@ -203,7 +204,11 @@ identities_of(const trace::Reader& trace, const std::vector<model::Gpu>& gpus, c
       const trace::Execution* const execution =
           has_code ? trace.execution_of(launch.id, code->capability) : nullptr;
       const bool was_executed = execution != nullptr && execution->is_complete();
-      TRY_LET(work, was_executed ? executed_hash(trace, launch.id, code->capability) : accesses());
+      if (was_executed && !of_executed.contains(code->capability)) {
+        TRY_LET(hash, executed_hash(trace, launch.id, code->capability));
+        of_executed[code->capability] = *hash;
+      }
+      TRY_LET(work, was_executed ? Expected<std::uint64_t>(of_executed.at(code->capability)) : accesses());
       identity.work =
           content_hash(fmt::format("{} {} {} {}", before, shape_of(trace, launch), was_executed, *work));
     }

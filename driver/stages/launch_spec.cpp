@@ -77,7 +77,7 @@ public:
     return spec;
   }
 
-  /// What the file has wrong, and where.
+  /// The first fault of the file, with its line.
   struct Fault {
     std::uint32_t line;
     std::string what;

@@ -44,12 +44,7 @@ Expected<Result> profiled(const RecordingOptions& options, const std::vector<std
   run.stdout_to_stderr = true;
   OutputOptions output;
   output.quiet = options.quiet;
-  TRY_LET(modelled, trace_and_model(run, options.model, output, &known));
-  if (!modelled->ending.empty())
-    return fail("{}", modelled->ending);
-  if (modelled->result.trace_truncated)
-    return fail("{}: its trace was cut short", run.name);
-  return std::move(modelled->result);
+  return whole_result(run, options.model, output, known);
 }
 
 } // namespace

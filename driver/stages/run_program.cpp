@@ -345,6 +345,16 @@ Expected<ModelledProgram> trace_and_model(RunRequest request, const ModelOptions
   return ModelledProgram{std::move(*result), std::move(ending)};
 }
 
+Expected<Result> whole_result(const RunRequest& request, const ModelOptions& model,
+                              const OutputOptions& output, const Result& known) {
+  TRY_LET(modelled, trace_and_model(request, model, output, &known));
+  if (!modelled->ending.empty())
+    return fail("{}", modelled->ending);
+  if (modelled->result.trace_truncated)
+    return fail("{}: its trace was cut short", request.name);
+  return std::move(modelled->result);
+}
+
 Expected<void> trace_model_print(const RunRequest& request, const ModelOptions& model,
                                  const OutputOptions& output) {
   TRY(check_writable(output.file));

@@ -70,6 +70,11 @@ struct ModelledProgram {
 Expected<ModelledProgram> trace_and_model(RunRequest request, const ModelOptions& model,
                                           const OutputOptions& output, const Result* known = nullptr);
 
+/// Returns the same as a result of the whole program: the error is a program's that did not end well, since
+/// half of a run compares with nothing.
+Expected<Result> whole_result(const RunRequest& request, const ModelOptions& model,
+                              const OutputOptions& output, const Result& known);
+
 /// Runs the program, the model and the report. A program that fails, or whose trace does, still gets its
 /// report from the collected part; then the failure is the error.
 Expected<void> trace_model_print(const RunRequest& request, const ModelOptions& model,

@@ -117,30 +117,9 @@ void put_equal(Result& result, const Kernels& kernels, const trace::Reader& trac
     }
     KernelResult& kernel = all.emplace_back(*kernels.equal[index]);
     const trace::Launch& launch = *launches[index / gpus];
-    const model::LaunchShare& share = shares[std::size_t(&launch - trace.launches().data())];
-    kernel.launch = launch.id;
-    kernel.launches = share.launches;
-    kernel.times_this_launch = share.times;
-    kernel.launches_of_kernel = share.of_kernel;
+    model::set_launch(kernel, launch.id, shares[std::size_t(&launch - trace.launches().data())]);
   }
   result.kernels = std::move(all);
-}
-
-/// Returns a result without kernels, of a trace of which nothing is modelled.
-Result nothing_modelled(const trace::Reader& trace, const Result& known) {
-  Result result;
-  result.program = trace.program().name;
-  result.seed = known.seed;
-  result.trace_truncated = trace.truncated();
-  std::uint64_t executed = 0, probed = 0;
-  for (const trace::Launch& launch : trace.launches())
-    if (const auto end = trace.end_of(launch.id)) {
-      executed += end->executed_accesses;
-      probed += end->probed_accesses;
-    }
-  if (executed != 0)
-    result.executed_accesses_probed = double(probed) / double(executed);
-  return result;
 }
 
 /// Sets the identities of the kernels whose trials ended by themselves.
@@ -205,8 +184,7 @@ Expected<Result> simulate(const trace::Reader& trace, const std::vector<model::G
   model::Options model_options;
   const std::uint32_t max_trials = options.trials.value_or(options.without_clock ? 64 : 16);
   model_options.trials = max_trials;
-  model_options.confidence = options.confidence.value_or(
-      options.without_clock ? model::Confidence{.rate = 0.005, .latency = 0.02} : model::Confidence{});
+  model_options.confidence = confidence_of(options);
   model_options.timeline_bins = options.timeline ? options.timeline_bins.value_or(default_timeline_bins) : 0;
   model_options.sharing = options.sharing;
   model_options.without_clock = options.without_clock;
@@ -243,8 +221,7 @@ Expected<Result> simulate(const trace::Reader& trace, const std::vector<model::G
   }
   if (are_many)
     model_options.refines = [chosen = with_most_time(first)](std::size_t number) { return chosen[number]; };
-  auto result = to_model == 0 ? Expected<Result>(nothing_modelled(trace, *known))
-                              : model::evaluate(trace, gpus, model_options);
+  auto result = model::evaluate(trace, gpus, model_options);
   if (!result)
     return result;
   std::uint64_t transactions = 0;

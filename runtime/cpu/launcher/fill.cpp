@@ -1,8 +1,8 @@
 #include "runtime/cpu/launcher/fill.h"
 
+#include "machine/numbers.h"
 #include "support/files.h"
 
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -21,24 +21,6 @@ std::uint64_t next_random(std::uint64_t& state) {
   return bits ^ (bits >> 31);
 }
 
-/// Returns the half nearest to the number, ties to even.
-std::uint16_t half_of(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  const auto sign = static_cast<std::uint16_t>(bits >> 16 & 0x8000);
-  const float magnitude = std::fabs(value);
-  if (!(magnitude < 65520.f))
-    return static_cast<std::uint16_t>(sign | (std::isnan(value) ? 0x7fff : 0x7c00));
-  if (magnitude < 0x1p-14f) // subnormal: whole multiples of 2⁻²⁴
-    return static_cast<std::uint16_t>(sign | static_cast<std::uint16_t>(std::nearbyint(magnitude * 0x1p24f)));
-  const std::uint32_t kept = bits & 0x7fffffff;
-  return static_cast<std::uint16_t>(sign | ((kept + 0xfff + (kept >> 13 & 1) - (112u << 23)) >> 13));
-}
-
-std::uint16_t bfloat16_of(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  return static_cast<std::uint16_t>(std::isnan(value) ? 0x7fff : (bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-}
-
 template <class Value> void append(std::string& bytes, Value value) {
   bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
@@ -54,9 +36,9 @@ void append_element(std::string& bytes, const std::string& type, double value) {
   if (type == "f32")
     return append(bytes, static_cast<float>(value));
   if (type == "f16")
-    return append(bytes, half_of(static_cast<float>(value)));
+    return append(bytes, machine::float_to_half(static_cast<float>(value)));
   if (type == "bf16")
-    return append(bytes, bfloat16_of(static_cast<float>(value)));
+    return append(bytes, machine::float_to_bfloat(static_cast<float>(value)));
   const std::uint64_t integer = value < 0 ? static_cast<std::uint64_t>(static_cast<std::int64_t>(value))
                                           : static_cast<std::uint64_t>(value);
   bytes.append(reinterpret_cast<const char*>(&integer), bytes_of_integer(type));
