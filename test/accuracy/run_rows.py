@@ -5,6 +5,7 @@ import os
 import pathlib
 import re
 import tempfile
+import tomllib
 
 import boards
 import modelled
@@ -18,8 +19,16 @@ def groups_of(rows):
     """Returns lists of rows that one run serves."""
     groups = {}
     for row in rows:
-        groups.setdefault((row.program, row.arguments, row.begins, row.blocks, row.board.name if row.blocks else ""), []).append(row)
+        groups.setdefault((row.program, row.arguments, row.begins, row.blocks, row.board.name if row.blocks or "tensor cores" in row.traits else ""), []).append(row)
     return list(groups.values())
+
+
+def nvcc_options(board, traits):
+    """Returns the compiler's options. What only machine code knows is there for no other GPU than the board's own."""
+    if "tensor cores" not in traits:
+        return "-O3"
+    capability = tomllib.loads(boards.gpu_text(board.gpu))["sm"]["compute_capability"]["value"]
+    return f"-O3 -arch=sm_{round(10 * capability)}"
 
 
 def command_of(rows, threads, gpus):
@@ -27,7 +36,7 @@ def command_of(rows, threads, gpus):
     first = rows[0]
     names = "|".join(sorted({re.escape(name) for row in rows for name in row.kernels}))
     return ["profile", f"{first.program}.cu", "--backend", "cpu", "--quiet", f"--{first.begins}", "--stop-when-traced", "--gpu", ",".join(gpus), "--trials", TRIALS,
-            "--threads", threads, "--nvcc", "-O3", "--kernel", rf"\b({names})\b", "--launches", max(row.launch for row in rows),
+            "--threads", threads, "--nvcc", nvcc_options(first.board, first.traits), "--kernel", rf"\b({names})\b", "--launches", max(row.launch for row in rows),
             *(["--snapshot-blocks", first.blocks] if first.blocks else []), "--run", *first.arguments.split()]
 
 
