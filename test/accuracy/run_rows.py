@@ -19,13 +19,13 @@ def groups_of(rows):
     """Returns lists of rows that one run serves."""
     groups = {}
     for row in rows:
-        groups.setdefault((row.program, row.arguments, row.begins, row.blocks, row.board.name if row.blocks or "tensor cores" in row.traits else ""), []).append(row)
+        groups.setdefault((row.program, row.arguments, row.begins, row.blocks, row.board.name if row.blocks or nvcc_options(row.board, row.traits) != "-O3" else ""), []).append(row)
     return list(groups.values())
 
 
 def nvcc_options(board, traits):
     """Returns the compiler's options. What only machine code knows is there for no other GPU than the board's own."""
-    if "tensor cores" not in traits:
+    if not {"tensor cores", "asynchronous copies"} & set(traits):
         return "-O3"
     capability = tomllib.loads(boards.gpu_text(board.gpu))["sm"]["compute_capability"]["value"]
     return f"-O3 -arch=sm_{round(10 * capability)}"
