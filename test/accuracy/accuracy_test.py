@@ -192,6 +192,18 @@ class Intervals(unittest.TestCase):
                          ["v100", 0.1, 22, "all GPUs", "all", "all"])
 
 
+class Runs(unittest.TestCase):
+    def test_what_is_executed_is_code_for_the_boards_own_gpu(self):
+        self.assertEqual(run_rows.nvcc_options(V100, ("shared memory",)), "-O3")
+        self.assertEqual(run_rows.nvcc_options(boards.Board("rtx4090", "rtx4090"), ("tensor cores",)), "-O3 -arch=sm_89")
+        self.assertEqual(run_rows.nvcc_options(boards.Board("b200", "b200"), ("asynchronous copies",)), "-O3 -arch=sm_100")
+
+    def test_rows_of_other_boards_have_a_run_of_their_own_where_their_code_differs(self):
+        both = [row_of(board=board, traits=("tensor cores",)) for board in (V100, boards.Board("a100", "a100"))]
+        self.assertEqual(len(run_rows.groups_of(both)), 2)
+        self.assertEqual(len(run_rows.groups_of([dataclasses.replace(row, traits=()) for row in both])), 1)
+
+
 class Boards(unittest.TestCase):
     def test_a_clock_keeps_cycles_in_front_of_memory_and_time_behind(self):
         text = boards.gpu_text("v100")

@@ -19,7 +19,9 @@ def groups_of(rows):
     """Returns lists of rows that one run serves."""
     groups = {}
     for row in rows:
-        groups.setdefault((row.program, row.arguments, row.begins, row.blocks, row.board.name if row.blocks or nvcc_options(row.board, row.traits) != "-O3" else ""), []).append(row)
+        options = nvcc_options(row.board, row.traits)
+        key = row.program, row.arguments, row.begins, row.blocks, options, row.board.name if row.blocks else ""
+        groups.setdefault(key, []).append(row)
     return list(groups.values())
 
 

@@ -1,7 +1,8 @@
-// Products of square matrices of 16-bit numbers on tensor cores, c = a × b, with sums of single precision: a ladder
-// of halves from elements that lanes collect one by one to copies in the background, and one of BF16 in larger tiles.
+// Products of square matrices of 16-bit numbers on tensor cores, c = a × b, with sums of single precision: a
+// ladder of halves from elements that lanes collect one by one to copies in the background, and one of BF16
+// in larger tiles.
 //
-// Usage: tensor_products STEP [SIZE]
+// Usage: tensor_products STEP [DEPTH]    of 4096, of sides of 4096
 //   0  halves, tiles of 32 × 32, elements one by one
 //   1  halves, tiles of 64 × 64, matrices loaded from lines without bank conflicts
 //   2  halves, the same with three stages of copies in the background
@@ -59,14 +60,14 @@ template <int groups> __device__ void wait_for_all_but() {
 
 /// Both matrices are stored by rows. Warps are arranged in two rows of four, each with 16 × 8 sums of a tile.
 __global__ void __launch_bounds__(256)
-    product_of_elements(const half* a, const half* b, float* c, int size) {
+    product_of_elements(const half* a, const half* b, float* c, int size, int depth_end) {
   __shared__ half tile_of_a[32][16], tile_of_b[16][32];
   const int x = threadIdx.x, y = threadIdx.y;
   const int thread = y * 16 + x, warp = thread / 32, lane = thread % 32;
   const int row = warp / 4 * 16 + lane / 4, column = warp % 4 * 8 + lane / 4, pair = lane % 4 * 2;
   const int first_row = blockIdx.y * 32, first_column = blockIdx.x * 32;
   float sums[4] = {};
-  for (int k = 0; k < size; k += 16) {
+  for (int k = 0; k < depth_end; k += 16) {
     tile_of_a[y][x] = a[(first_row + y) * size + k + x];
     tile_of_a[y + 16][x] = a[(first_row + y + 16) * size + k + x];
     tile_of_b[y][x] = b[(k + y) * size + first_column + x];
@@ -85,8 +86,8 @@ __global__ void __launch_bounds__(256)
     c[(first_row + row + i / 2 * 8) * size + first_column + warp % 4 * 8 + pair + i % 2] = sums[i];
 }
 
-/// A line of 128 bytes has two rows of 32 halves of a tile, in chunks of 8. Chunks are exchanged so that eight rows'
-/// chunks of one depth lie in different banks.
+/// A line of 128 bytes has two rows of 32 halves of a tile, in chunks of 8. Chunks are exchanged so that
+/// eight rows' chunks of one depth lie in different banks.
 __device__ int place_of(int row, int chunk) {
   const int line = row / 2;
   return line * 8 + ((row % 2 * 4 + chunk) ^ line % 4);
@@ -105,9 +106,9 @@ __device__ void store_pairs(float* c, const float (&sums)[2][2][4], int row, int
       }
 }
 
-/// From here on b is stored by columns. Both fragments are loaded for each product.
+/// The matrix b is stored by columns, as in all that follow. Both fragments are loaded for each product.
 __global__ void __launch_bounds__(256)
-    product_of_matrices(const half* a, const half* b, float* c, int size) {
+    product_of_matrices(const half* a, const half* b, float* c, int size, int depth_end) {
   __shared__ uint4 tile_of_a[CHUNKS], tile_of_b[CHUNKS];
   const int thread = threadIdx.y * 16 + threadIdx.x, warp = thread / 32, lane = thread % 32;
   const int first_row = blockIdx.y * ROWS, first_column = blockIdx.x * ROWS;
@@ -115,7 +116,7 @@ __global__ void __launch_bounds__(256)
   const uint4* from_a = reinterpret_cast<const uint4*>(a + (first_row + thread / 4) * size) + thread % 4;
   const uint4* from_b = reinterpret_cast<const uint4*>(b + (first_column + thread / 4) * size) + thread % 4;
   float sums[2][2][4] = {};
-  for (int k = 0; k < size / 8; k += 4) {
+  for (int k = 0; k < depth_end / 8; k += 4) {
     tile_of_a[place_of(thread / 4, thread % 4)] = from_a[k];
     tile_of_b[place_of(thread / 4, thread % 4)] = from_b[k];
     __syncthreads();
@@ -124,7 +125,8 @@ __global__ void __launch_bounds__(256)
         for (int depth = 0; depth < 2; ++depth) {
           unsigned of_a[4], of_b[2];
           load_four(of_a, address_of(tile_of_a + place_of(row + m * 16 + lane % 16, depth * 2 + lane / 16)));
-          load_two(of_b, address_of(tile_of_b + place_of(column + n * 8 + lane % 8, depth * 2 + lane / 8 % 2)));
+          load_two(of_b,
+                   address_of(tile_of_b + place_of(column + n * 8 + lane % 8, depth * 2 + lane / 8 % 2)));
           multiply_add(sums[m][n], of_a, of_b, half());
         }
     __syncthreads();
@@ -134,7 +136,7 @@ __global__ void __launch_bounds__(256)
 
 /// Two stages are on their way while one is multiplied; its fragments are loaded before the next copy begins.
 __global__ void __launch_bounds__(256)
-    product_in_stages(const half* a, const half* b, float* c, int size) {
+    product_in_stages(const half* a, const half* b, float* c, int size, int depth_end) {
   constexpr int stages = 3;
   __shared__ uint4 tiles_of_a[stages][CHUNKS], tiles_of_b[stages][CHUNKS];
   const int thread = threadIdx.y * 16 + threadIdx.x, warp = thread / 32, lane = thread % 32;
@@ -143,7 +145,7 @@ __global__ void __launch_bounds__(256)
   const uint4* from_a = reinterpret_cast<const uint4*>(a + (first_row + thread / 4) * size) + thread % 4;
   const uint4* from_b = reinterpret_cast<const uint4*>(b + (first_column + thread / 4) * size) + thread % 4;
   const int to = place_of(thread / 4, thread % 4);
-  const int steps = size / 32;
+  const int steps = depth_end / 32;
   for (int stage = 0; stage < stages - 1; ++stage) {
     copy_in_background(address_of(tiles_of_a[stage] + to), from_a + stage * 4);
     copy_in_background(address_of(tiles_of_b[stage] + to), from_b + stage * 4);
@@ -179,7 +181,8 @@ constexpr int SIDE = 128, DEPTH = 64; // of a block's tile and its factors'
 
 enum class Copies { THROUGH_REGISTERS, IN_BACKGROUND, EXCHANGED };
 
-/// Returns the offset in bytes of a chunk of 8 numbers of a tile's row. Exchanged chunks of eight rows lie in different banks.
+/// Returns the offset in bytes of a chunk of 8 numbers of a tile's row. Exchanged chunks of eight rows lie in
+/// different banks.
 template <Copies copies, int stride> __device__ unsigned offset_of(int row, int chunk) {
   return (row * stride + (copies == Copies::EXCHANGED ? chunk ^ row % 8 : chunk) * 8) * sizeof(__nv_bfloat16);
 }
@@ -200,8 +203,8 @@ __device__ void copy_tile(unsigned to, char* memory, const __nv_bfloat16* from, 
 
 /// Four warps have 64 × 64 sums each. Two fragments of b are loaded at once where chunks are exchanged.
 template <Copies copies, int stride>
-__global__ void __launch_bounds__(128)
-    product_of_tiles(const __nv_bfloat16* a, const __nv_bfloat16* b, __nv_bfloat16* c, int size) {
+__global__ void __launch_bounds__(128) product_of_tiles(const __nv_bfloat16* a, const __nv_bfloat16* b,
+                                                        __nv_bfloat16* c, int size, int depth_end) {
   extern __shared__ __align__(128) char memory[];
   constexpr unsigned tile_bytes = SIDE * stride * sizeof(__nv_bfloat16);
   const unsigned tile_of_a = address_of(memory), tile_of_b = tile_of_a + tile_bytes;
@@ -211,7 +214,7 @@ __global__ void __launch_bounds__(128)
   a += first_row * size;
   b += first_column * size;
   float sums[4][8][4] = {};
-  for (int k = 0; k < size; k += DEPTH) {
+  for (int k = 0; k < depth_end; k += DEPTH) {
     copy_tile<copies, stride>(tile_of_a, memory, a + k, size);
     copy_tile<copies, stride>(tile_of_b, memory + tile_bytes, b + k, size);
     if (copies != Copies::THROUGH_REGISTERS) {
@@ -254,30 +257,33 @@ __global__ void __launch_bounds__(128)
       }
 }
 
-template <Copies copies, int stride> int run_tiles(int size) {
-  const __nv_bfloat16 *a = allocate<__nv_bfloat16>(std::size_t(size) * size),
-                      *b = allocate<__nv_bfloat16>(std::size_t(size) * size);
-  __nv_bfloat16* c = allocate<__nv_bfloat16>(std::size_t(size) * size);
+constexpr int SIZE = 4096;
+constexpr std::size_t ELEMENTS = std::size_t(SIZE) * SIZE;
+
+template <Copies copies, int stride> int run_tiles(int depth) {
+  const __nv_bfloat16 *a = allocate<__nv_bfloat16>(ELEMENTS), *b = allocate<__nv_bfloat16>(ELEMENTS);
+  __nv_bfloat16* c = allocate<__nv_bfloat16>(ELEMENTS);
   product_of_tiles<copies, stride>
-      <<<(size / SIDE) * (size / SIDE), 128, 2 * SIDE * stride * sizeof(__nv_bfloat16)>>>(a, b, c, size);
+      <<<(SIZE / SIDE) * (SIZE / SIDE), 128, 2 * SIDE * stride * sizeof(__nv_bfloat16)>>>(a, b, c, SIZE,
+                                                                                          depth);
   return finish();
 }
 
 int main(int count, char** values) {
-  const int step = argument(count, values, 1, 0), size = argument(count, values, 2, 4096);
+  const int step = argument(count, values, 1, 0), depth = argument(count, values, 2, SIZE);
   switch (step) {
-  case 3: return run_tiles<Copies::THROUGH_REGISTERS, DEPTH>(size);
-  case 4: return run_tiles<Copies::IN_BACKGROUND, DEPTH + 8>(size);
-  case 5: return run_tiles<Copies::EXCHANGED, DEPTH>(size);
+  case 3: return run_tiles<Copies::THROUGH_REGISTERS, DEPTH>(depth);
+  case 4: return run_tiles<Copies::IN_BACKGROUND, DEPTH + 8>(depth);
+  case 5: return run_tiles<Copies::EXCHANGED, DEPTH>(depth);
   default: break;
   }
-  const half *a = allocate<half>(std::size_t(size) * size), *b = allocate<half>(std::size_t(size) * size);
-  float* c = allocate<float>(std::size_t(size) * size);
+  const half *a = allocate<half>(ELEMENTS), *b = allocate<half>(ELEMENTS);
+  float* c = allocate<float>(ELEMENTS);
   if (step == 0)
-    product_of_elements<<<dim3(size / 32, size / 32), dim3(16, 16)>>>(a, b, c, size);
+    product_of_elements<<<dim3(SIZE / 32, SIZE / 32), dim3(16, 16)>>>(a, b, c, SIZE, depth);
   else if (step == 1)
-    product_of_matrices<<<dim3(size / ROWS, size / ROWS), dim3(16, 16)>>>(a, b, c, size);
+    product_of_matrices<<<dim3(SIZE / ROWS, SIZE / ROWS), dim3(16, 16)>>>(a, b, c, SIZE, depth);
   else
-    product_in_stages<<<dim3(size / ROWS, size / ROWS), dim3(16, 16)>>>(a, b, c, size);
+    product_in_stages<<<dim3(SIZE / ROWS, SIZE / ROWS), dim3(16, 16)>>>(a, b, c, SIZE, depth);
   return finish();
 }
