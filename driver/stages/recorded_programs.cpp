@@ -61,6 +61,7 @@ void add_recording_options(CLI::App& command, RecordingOptions& options) {
   add_model_options(command, options.model, {.ends_early = false, .timeline = false, .sharing = false});
   add_registers_option(command, options.model);
   add_trace_options(command, options.trace);
+  add_loops_option(command, options.trace);
 }
 
 Expected<Baseline> load_baseline(const std::string& file, bool may_be_absent) {

@@ -78,6 +78,17 @@ class LongLoops(unittest.TestCase):
                 self.assertNotIn("replayed", self.modelled("running_sums 16 256", 100_000, options=options)["snapshot"]["limit"])
         self.assertIn("replayed", self.modelled("running_sums 16 256", 100_000)["snapshot"]["limit"])
 
+    def test_a_baseline_of_whole_loops_is_held_against_whole_loops(self):
+        with tempfile.TemporaryDirectory() as folder:
+            def held(command, *options):
+                return warplens(command, SOURCE, "--backend", "cpu", "--gpu", "t4", "--trials", "2", "--baseline", pathlib.Path(folder) / "kept.txt",
+                                *options, "--run", "running_sums", "4", "256", env={**os.environ, "WARPLENS_SNAPSHOT_WHOLE": "25000"})
+            self.assertEqual(held("baseline", "--whole-loops").returncode, 0)
+            whole = held("gate", "--whole-loops")
+            self.assertEqual(whole.returncode, 0, whole.stderr + whole.stdout)
+            self.assertTrue(whole.stdout.startswith("kernels: 1 equal"), whole.stdout)
+            self.assertNotIn("1 equal", held("gate").stdout)
+
     def test_kernels_beside_each_other_need_all_iterations(self):
         with tempfile.TemporaryDirectory() as folder:
             trace = pathlib.Path(folder) / "trace.wlt"
