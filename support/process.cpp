@@ -228,6 +228,8 @@ Expected<Finished> run(const Command& command) {
   posix_spawn_file_actions_init(&actions);
   if (!command.directory.empty())
     posix_spawn_file_actions_addchdir_np(&actions, command.directory.c_str());
+  if (command.has_no_input)
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   if (command.capture_output) {
     posix_spawn_file_actions_adddup2(&actions, writable.value, STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&actions, writable.value, STDERR_FILENO);

@@ -35,6 +35,7 @@ struct Command {
   std::vector<std::string> without; ///< variables of ours that the child does not get
   std::filesystem::path
       directory;                 ///< the child's folder, to which a relative arguments[0] refers; empty: ours
+  bool has_no_input = false;     ///< the child's stdin is empty instead of ours
   bool stdout_to_stderr = false; ///< the child's stdout goes to our stderr
   bool capture_output = false;   ///< stdout and stderr together into Finished::output instead of ours
   std::filesystem::path stdout_file, stderr_file; ///< these files instead of ours; empty: ours

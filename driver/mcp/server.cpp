@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
+#include <fmt/format.h>
 #include <istream>
 #include <memory>
 #include <mutex>
@@ -17,6 +18,9 @@ using Json = nlohmann::ordered_json;
 // JSON-RPC 2.0, section 5.1.
 constexpr int parse_error = -32700, invalid_request = -32600, method_not_found = -32601,
               invalid_params = -32602;
+
+/// No client nests deeper; a copy of a message descends as deep as it is nested.
+constexpr int max_depth = 100;
 
 // The revisions whose messages we speak, the newest first.
 constexpr std::string_view protocol_versions[] = {"2025-06-18", "2025-03-26", "2024-11-05"};
@@ -125,7 +129,15 @@ public:
       : output_(output), worker_(output), version_(version), tools_(tools) {}
 
   void handle(const std::string& line) {
-    const Json message = Json::parse(line, nullptr, false);
+    bool is_too_deep = false;
+    const auto keep = [&is_too_deep](int depth, Json::parse_event_t, Json&) {
+      is_too_deep |= depth > max_depth;
+      return !is_too_deep;
+    };
+    const Json message = Json::parse(line, keep, false);
+    if (is_too_deep)
+      return output_.error(nullptr, invalid_request,
+                           fmt::format("the message is nested deeper than {} levels", max_depth));
     if (message.is_discarded())
       return output_.error(nullptr, parse_error, "the line is not JSON");
     const bool has_id = message.is_object() && message.contains("id") &&

@@ -159,6 +159,7 @@ Expected<Result> profile(const ProfileRequest& request, Cancellation& cancellati
   command.arguments.push_back("--run");
   command.arguments.insert(command.arguments.end(), request.program_arguments.begin(),
                            request.program_arguments.end());
+  command.has_no_input = true; // ours has the client's messages
   command.capture_output = true;
   command.cancellation = &cancellation;
 

@@ -55,7 +55,7 @@ struct GroupRegisters {
     return std::int16_t(first + std::int16_t(group % count));
   }
 };
-inline constexpr std::uint32_t copy_registers = 4, product_registers = 2;
+inline constexpr std::uint32_t copy_registers = 8, product_registers = 2;
 
 /// Returns the number of groups after another one ended; it stays below 256.
 constexpr std::uint8_t with_one_more_group(std::uint8_t ended) {
@@ -64,13 +64,14 @@ constexpr std::uint8_t with_one_more_group(std::uint8_t ended) {
 static_assert(256 % copy_registers == 0 && copy_registers % product_registers == 0);
 
 /// Adds to an instruction's sources the registers of the groups that it waits for: all but the last `pending`
-/// of the `ended` groups. Earlier groups than the registers' are there: a warp's copies, and its products,
-/// are done in their order.
+/// of the `ended` groups, as many of the last ones as there is room for; one place stays free for accesses of
+/// which the instruction is not known. Earlier groups are there: a warp's copies, and its products, are done
+/// in their order.
 inline void add_awaited_groups(std::uint32_t ended, std::uint32_t pending, GroupRegisters registers,
                                Registers& sources) {
   auto* source = std::ranges::find(sources, Instruction::none);
   for (std::uint32_t back = pending + 1; back <= std::min(ended, registers.count); ++back)
-    if (source != sources.end())
+    if (sources.end() - source > 1)
       *source++ = registers[ended - back];
 }
 

@@ -25,6 +25,7 @@ int main(int, char** arguments) {
   return cudaDeviceSynchronize() != cudaSuccess;
 }
 """
+READS = "#include <cstdio>\n__global__ void k(float* a) { *a = 1; }\nint main() { while (getchar() != EOF); }\n"
 HANGS = "#include <unistd.h>\n__global__ void k(float* a) { *a = 1; }\nint main() { for (;;) sleep(1); }\n"
 
 
@@ -59,6 +60,7 @@ class Mcp(unittest.TestCase):
         (self.folder / "coalesced.cu").write_text(COPY.replace("INDEX", "i"))
         (self.folder / "broken.cu").write_text("__global__ void k( {}\n")
         (self.folder / "hangs.cu").write_text(HANGS)
+        (self.folder / "reads.cu").write_text(READS)
         self.session = Session(self.folder)
 
     def assert_has(self, answer, expected, path):
@@ -112,6 +114,22 @@ class Mcp(unittest.TestCase):
         self.session.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})
         self.call(3, "explain_line", result="result-1", line=1)
         self.assertEqual(self.session.receive()["id"], 3)
+        self.assertEqual(self.session.close(), ("", "", 0))
+
+    def test_a_program_does_not_read_the_messages(self):
+        self.call(1, "profile", sources=["reads.cu"])
+        self.assertEqual(self.session.receive()["id"], 1)
+        self.session.send({"jsonrpc": "2.0", "id": 2, "method": "ping"})
+        self.assertEqual(self.session.receive(), {"jsonrpc": "2.0", "id": 2, "result": {}})
+        self.assertEqual(self.session.close(), ("", "", 0))
+
+    def test_a_message_that_is_nested_too_deep(self):
+        depth = 200000
+        self.session.send('{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "profile", "arguments": '
+                          + "[" * depth + "]" * depth + "}}")
+        self.assertEqual(self.session.receive()["error"]["code"], -32600)
+        self.session.send({"jsonrpc": "2.0", "id": 2, "method": "ping"})
+        self.assertEqual(self.session.receive(), {"jsonrpc": "2.0", "id": 2, "result": {}})
         self.assertEqual(self.session.close(), ("", "", 0))
 
     def test_a_program_that_never_ends(self):

@@ -310,12 +310,12 @@ private:
                                                                                 : 0;
           instruction.delay += std::uint16_t(resolves);
           if (of_code.kind == sass::InstructionClass::copy_to_shared)
-            instruction.result = std::int16_t(model::first_copy_scoreboard + group % 4);
+            instruction.result = std::int16_t(model::first_copy_scoreboard + group % 8);
           if (of_code.kind == sass::InstructionClass::await_group)
-            for (int awaited = group - 1 - of_code.pending; awaited >= std::max(0, group - 4); --awaited)
+            for (int awaited = group - 1 - of_code.pending; awaited >= std::max(0, group - 8); --awaited)
               if (const auto free = std::ranges::find(instruction.sources, Instruction::none);
-                  free != instruction.sources.end())
-                *free = std::int16_t(model::first_copy_scoreboard + awaited % 4);
+                  instruction.sources.end() - free > 1)
+                *free = std::int16_t(model::first_copy_scoreboard + awaited % 8);
           group += of_code.kind == sass::InstructionClass::end_group;
           if ((*timed)[i].has_slot && path.makes_access[slot++] != 0) {
             instruction.passes = access->passes;

@@ -2,8 +2,12 @@
 // measurements of each architecture.
 #include "model/clock/asynchronous_groups.h"
 #include "model/clock/tensor_pipe.h"
+#include "model/clock/timed_code.h"
 #include "sass/instruction.h"
 #include "test/catch.h"
+
+#include <algorithm>
+#include <vector>
 
 namespace warplens::test {
 namespace {
@@ -83,6 +87,21 @@ TEST_CASE("Which instructions belong to a warp group's products, and which waits
   CHECK(role(0x03e00000041879f0, 0x000fe60008000818) == model::GroupRole::ends_products); // …, gsb0
   CHECK(role(0x8000000079c5, 0x000fe40000010100) == model::GroupRole::awaits_products);   // WARPGROUP.DEPBAR
   CHECK(role(0x79c5, 0x000fe20000000000) == model::GroupRole::none);                      // WARPGROUP.ARRIVE
+}
+
+TEST_CASE("A warp that leaves seven groups of copies on their way waits for those before them") {
+  using model::GroupRole;
+  const model::GroupRegisters registers{model::first_copy_scoreboard, model::copy_registers};
+  const auto awaited = [&](std::uint32_t ended, std::uint32_t pending) {
+    model::Instruction wait;
+    model::put_group_registers(GroupRole::awaits, ended, pending, registers, wait);
+    return std::vector<std::int16_t>(wait.sources.begin(),
+                                     std::ranges::find(wait.sources, model::Instruction::none));
+  };
+  CHECK(awaited(9, 7) == std::vector{registers[1]});
+  CHECK(awaited(9, 6) == std::vector{registers[2], registers[1]});
+  CHECK(awaited(3, 4).empty());
+  CHECK(awaited(20, 0).size() == model::Registers::capacity - 1); // one is left for a loose access
 }
 
 } // namespace warplens::test
