@@ -42,6 +42,9 @@ Value* shift(IRBuilderBase& b, Instruction::BinaryOps operation, Value* value, V
 }
 
 Value* to_integer(IRBuilderBase& b, Value* value, Type* type, bool is_signed) {
+  // LLVM 19 converts a half that is no number to 0x8000 on processors with AVX512-FP16, and not to 0.
+  if (value->getType()->isHalfTy())
+    value = b.CreateFPExt(value, b.getFloatTy());
   Value* result = b.CreateIntrinsic(is_signed ? Intrinsic::fptosi_sat : Intrinsic::fptoui_sat,
                                     {type, value->getType()}, {value});
   const unsigned bits = type->getIntegerBitWidth();
