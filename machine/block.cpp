@@ -193,6 +193,7 @@ void start_block(Block& block, LaunchState& launch, const Kernel& kernel, std::u
   block.shared_storage.assign(block.shared_bytes + sizeof(Row), std::byte{0});
   block.shared = block.shared_storage.data();
   block.barriers = {};
+  block.phases_over.clear();
   block.tensor_memory.keep(0);
   if (code.architecture >= 100 && code.architecture < 120)
     initialise_pair(block);

@@ -19,9 +19,6 @@ using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 using i64 = std::int64_t;
 
-/// An address in shared memory is the block's rank in its cluster above 24 bits of an offset.
-constexpr u32 offset_mask = 0xffffff;
-
 u64 pair_at(const u32* row) {
   return u64{row[lane_count]} << 32 | row[0];
 }
@@ -34,7 +31,7 @@ void for_each_target(u32 address, u32 barrier, bool is_multicast, u32 blocks, To
     return to_block(address, barrier);
   for (; blocks != 0; blocks &= blocks - 1) {
     const u32 block = first_lane(blocks) << 24;
-    to_block(block | (address & offset_mask), block | (barrier & offset_mask));
+    to_block(block | (address & shared_offset_mask), block | (barrier & shared_offset_mask));
   }
 }
 
@@ -235,6 +232,9 @@ void observe(Warp& warp, const Operation& o, const Box& box, u32 size) {
   LaunchState& launch = *warp.block->launch;
   if (!launch.sink)
     return;
+  std::optional<BarrierPhase> phase;
+  if (o.operands->opcode == Opcode::utmaldg)
+    phase = current_phase(warp, warp.row(o.b)[lane_count]);
   u64 begin = 0, end = 0;
   bool is_further = false;
   const auto tell = [&] {
@@ -251,6 +251,7 @@ void observe(Warp& warp, const Operation& o, const Box& box, u32 size) {
                             .is_atomic = o.operands->opcode == Opcode::utmaredg,
                             .is_further = std::exchange(is_further, true),
                             .bulk_bytes = u32(end - begin),
+                            .phase = phase,
                             .addresses = addresses});
   };
   box.for_each([&](u32, u64 address) {
@@ -299,7 +300,7 @@ void copy_tensor(Warp& warp, const Operation& o, Mask) {
     return warp.stop(Outcome::Kind::fault,
                      fmt::format("misaligned copy of a tensor at {:#x} of shared memory: addresses are "
                                  "multiples of 128",
-                                 b[0] & offset_mask),
+                                 b[0] & shared_offset_mask),
                      b[0]);
   const u32 c = x.c.kind == sass::Source::Kind::none ? 0 : warp.row(o.c)[0];
   const Box box(map, x.extended, first, c & 0xffff);

@@ -28,14 +28,16 @@ public:
       bool all_done = true, has_progress = false;
       for (Block& block : blocks_) {
         for (Warp& warp : block.warps) {
-          if (warp.state == Warp::State::ready) {
-            has_progress = true;
+          if (warp.state == Warp::State::ready || warp.state == Warp::State::at_phase) {
+            const std::uint64_t before = warp.executed;
+            warp.state = Warp::State::ready;
             if (launch_.sink)
               run_warp<true>(warp);
             else
               run_warp<false>(warp);
             if (warp.is_stopped)
               return &warp;
+            has_progress = has_progress || warp.state != Warp::State::at_phase || warp.executed != before;
           }
           all_done = all_done && warp.state == Warp::State::done;
         }
@@ -43,7 +45,9 @@ public:
       }
       if (all_done)
         return nullptr;
-      if (!has_progress && !release_clusters())
+      if (has_progress)
+        time_outs_ = 0;
+      else if (!release_clusters() && !let_checks_time_out())
         return deadlocked();
     }
   }
@@ -54,6 +58,7 @@ private:
   template <bool is_observed> void run_warp(Warp& warp) {
     const Operation* const operations = code_.operations.data();
     std::uint64_t end = warp.executed + options_.quantum;
+    std::size_t waiting = 0; // parts of the warp that wait for phases, one after the other
     while (warp.state == Warp::State::ready) {
       const std::uint32_t first = warp.pc;
       const Mask active = warp.active;
@@ -80,14 +85,25 @@ private:
         }
         break;
       }
-      const std::uint32_t count = warp.pc - first + 1;
+      const bool waits = o->kind == OperationKind::wait && !checks_phase<is_observed>(warp, *o);
+      const std::uint32_t count = warp.pc - first + (waits ? 0 : 1);
       warp.executed += count;
       if constexpr (is_observed) {
         warp.lanes_executed += std::uint64_t{count} * static_cast<std::uint32_t>(std::popcount(active));
-        launch_.sink->on_run({warp.block->index, warp.index}, first, count, active);
+        if (count != 0)
+          launch_.sink->on_run({warp.block->index, warp.index}, first, count, active);
       }
       if (warp.is_stopped)
         return;
+      waiting = count == 0 ? waiting : 0;
+      if (waits) {
+        if (waiting++ == warp.ready.size()) {
+          warp.state = Warp::State::at_phase;
+          return;
+        }
+        rotate_splits(warp, false);
+        continue;
+      }
       control(warp, *o);
       if (warp.is_stopped)
         return;
@@ -109,6 +125,30 @@ private:
       warp.stop(Outcome::Kind::deadlock, "lanes of a warp wait for lanes that never come");
   }
 
+  /// Checks phases that the lanes wait for, unless they have to wait still: then it returns false. Hardware
+  /// suspends them for some time before the check fails.
+  template <bool is_observed> bool checks_phase(Warp& warp, const Operation& o) {
+    const Mask lanes = warp.active & (warp.predicates[o.guard] ^ o.guard_negation);
+    if (lanes == 0)
+      return true;
+    if (!finds_phases_over(warp, o, lanes) && !std::exchange(warp.phases_time_out, false))
+      return false;
+    if constexpr (is_observed)
+      observe(warp, o, lanes);
+    o.handler(warp, o, lanes);
+    return true;
+  }
+
+  /// Lets the checks of phases fail of warps that wait for nothing else: they may do what others need.
+  bool let_checks_time_out() {
+    constexpr std::uint32_t most = 1u << 16; // in a row
+    bool any = false;
+    for (Block& block : blocks_)
+      for (Warp& warp : block.warps)
+        any |= warp.phases_time_out = warp.state == Warp::State::at_phase;
+    return any && ++time_outs_ < most;
+  }
+
   void observe(Warp& warp, const Operation& o, Mask lanes) {
     const Operands& x = *o.operands;
     if (x.opcode == Opcode::ldc)
@@ -127,6 +167,7 @@ private:
                                x.opcode == Opcode::atoms_popc_inc || x.opcode == Opcode::atoms_arrive ||
                                (x.opcode >= Opcode::syncs_exch && x.opcode <= Opcode::arrives &&
                                 x.opcode != Opcode::syncs_phase),
+                  .phase = phase_of(warp, o, lanes, addresses),
                   .addresses = addresses};
     const WarpId id{warp.block->index, warp.index};
     if (x.opcode == Opcode::ublkcp || x.opcode == Opcode::ublkred) {
@@ -138,6 +179,8 @@ private:
       access.is_store = x.function == 0;
       access.is_atomic = x.opcode == Opcode::ublkred;
       access.bulk_bytes = 16 * (warp.row(o.c)[0] & 0xffff);
+      if (x.opcode == Opcode::ublkcp && x.function != 0)
+        access.phase = current_phase(warp, warp.row(o.b)[lane_count]);
     }
     if (x.opcode == Opcode::ldsm || x.opcode == Opcode::stsm) {
       // The first lanes give the addresses of the matrices' rows, of 16 bytes each.
@@ -156,6 +199,27 @@ private:
     access.space = sass::Space::shared;
     access.is_store = access.stores_copy = true;
     launch_.sink->on_access(id, access);
+  }
+
+  /// Returns the phase of a barrier in shared memory that an instruction arrives in, or has waited for: of
+  /// several barriers, the block's own.
+  std::optional<BarrierPhase> phase_of(Warp& warp, const Operation& o, Mask lanes,
+                                       const std::array<std::uint64_t, lane_count>& addresses) const {
+    const Opcode opcode = o.operands->opcode;
+    const bool waits = opcode == Opcode::syncs_phase;
+    if (code_.architecture < 90 || (!waits && opcode != Opcode::syncs_arrive && opcode != Opcode::arrives) ||
+        (waits && !finds_phases_over(warp, o, lanes)))
+      return std::nullopt;
+    std::uint32_t lane = first_lane(lanes);
+    for (Mask left = lanes; left != 0; left &= left - 1)
+      if (block_of_shared(warp, addresses[first_lane(left)]) == warp.block) {
+        lane = first_lane(left);
+        break;
+      }
+    BarrierPhase phase = current_phase(warp, static_cast<std::uint32_t>(addresses[lane]));
+    if (waits && phase.number-- == 0)
+      return std::nullopt; // it waits for the phase before the first one
+    return phase;
   }
 
   static bool can_poll(const Operands& x) {
@@ -272,6 +336,7 @@ private:
     case Opcode::end_collective: return end_collective(warp);
     case Opcode::yield:
     case Opcode::nanosleep: ++warp.pc; return yield_lanes(warp);
+    case Opcode::syncs_phase: ++warp.pc; return; // it has been checked
     case Opcode::bar: return block_barrier(warp, o, lanes);
     case Opcode::warp_group_wait: return wait_for_warp_group(warp);
     case Opcode::cluster_arrive: ++warp.pc; return;
@@ -534,12 +599,16 @@ private:
     barrier.all = barrier.all && votes == lanes;
     barrier.any = barrier.any || votes != 0;
     barrier.expected = threads;
-    if (launch_.sink)
-      launch_.sink->on_barrier({block.index, warp.index}, warp.pc, lanes);
+    constexpr std::uint8_t arrives_only = 1;
+    if (launch_.sink) {
+      Arrival arrival{.instruction = warp.pc, .lanes = lanes, .waits = x.function != arrives_only};
+      if (threads != 0 && threads < block.warps.size() * lane_count)
+        arrival.phase = BarrierPhase{BarrierPhase::of_block | number, barrier.times};
+      launch_.sink->on_barrier({block.index, warp.index}, arrival);
+    }
     if (x.function == 2)
       barrier.reduction = x.type;
     ++warp.pc;
-    constexpr std::uint8_t arrives_only = 1;
     if (x.function != arrives_only) {
       barrier.waiting.push_back(warp.index);
       warp.state = Warp::State::at_barrier;
@@ -578,7 +647,7 @@ private:
       block.warps[index].state = Warp::State::ready;
       block.warps[index].barrier_result = result;
     }
-    barrier = {};
+    barrier = {.times = barrier.times + 1};
     return true;
   }
   /// Looks at all barriers again, since threads that exit no longer count.
@@ -618,7 +687,7 @@ private:
     for (Block& block : blocks_)
       for (Warp& warp : block.warps)
         if (warp.state != Warp::State::done) {
-          warp.stop(Outcome::Kind::deadlock, "warps wait at a barrier for others that never come");
+          warp.stop(Outcome::Kind::deadlock, "warps wait at a barrier for what never comes");
           return &warp;
         }
     return nullptr;
@@ -628,6 +697,7 @@ private:
   const Code& code_;
   const Launch& options_;
   std::span<Block> blocks_;
+  std::uint32_t time_outs_ = 0; ///< of checks of phases, since anything else went on
 };
 
 Outcome refused(std::string reason) {

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -17,6 +18,16 @@ namespace warplens::machine {
 struct WarpId {
   std::uint64_t block = 0;
   std::uint32_t warp = 0;
+};
+
+/// A phase of a barrier: one in shared memory (PTX ISA, "mbarrier"), whose phase is over when all have
+/// arrived and all bytes are there, or one of a block's for a part of its warps.
+struct BarrierPhase {
+  static constexpr std::uint32_t of_block = 1u << 31; ///< and a number: no address in shared memory has it
+  std::uint32_t barrier = 0;                          ///< its address, with the block's rank in the cluster
+  std::uint32_t number = 0; ///< of the phases that any barrier at that address had, from 0 on
+
+  friend bool operator==(const BarrierPhase&, const BarrierPhase&) = default;
 };
 
 /// An access to memory by the lanes of a warp.
@@ -31,9 +42,19 @@ struct Access {
   bool is_further = false;      ///< of an instruction that has just made one: a texture's next texels
   bool is_constant = false;     ///< it reads a `__constant__` variable; addresses that none has are 0
   std::uint32_t bulk_bytes = 0; ///< of a copy of many bytes: how many, from the first lane's address on
+  /// The phase that it has found to be over, that it arrives in, or that its bytes belong to.
+  std::optional<BarrierPhase> phase = {};
   /// The lanes' addresses: in their space, of local memory within each thread's. Generic addresses of shared
   /// and local memory keep their windows.
   std::span<const std::uint64_t, lane_count> addresses;
+};
+
+/// Lanes of a warp arrive at a barrier of their block.
+struct Arrival {
+  std::uint32_t instruction = 0; ///< the last one of the run before
+  Mask lanes = 0;
+  std::optional<BarrierPhase> phase = {}; ///< none: all of the block's threads meet there
+  bool waits = true;                      ///< the warp does, until all that the barrier expects have arrived
 };
 
 /// Observes the execution. A warp's calls come in the order of its execution; those of several warps mix.
@@ -47,8 +68,7 @@ public:
   /// result: `answer` is a hash of its addresses and of that.
   virtual void on_answer(WarpId /*warp*/, std::uint32_t /*instruction*/, Mask /*active*/,
                          std::uint64_t /*answer*/) {}
-  /// Lanes of a warp arrive at a barrier of their block by this instruction, the last of the run before.
-  virtual void on_barrier(WarpId /*warp*/, std::uint32_t /*instruction*/, Mask /*lanes*/) {}
+  virtual void on_barrier(WarpId /*warp*/, const Arrival& /*arrival*/) {}
 };
 
 struct Outcome {

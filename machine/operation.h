@@ -36,7 +36,8 @@ struct SignChange {
   std::uint32_t keep = ~0u, flip = 0;
 };
 
-enum class OperationKind : std::uint8_t { compute, memory, control, refused };
+/// `wait`: it may have to wait for other warps before it is executed.
+enum class OperationKind : std::uint8_t { compute, memory, wait, control, refused };
 
 /// Predicates P0 to P6 are 0 to 6 and UP0 to UP6 8 to 14, as masks of lanes; PT and UPT are always all lanes.
 /// Results that go to PT go to a place that is never read.

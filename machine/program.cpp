@@ -219,7 +219,8 @@ private:
       return;
     }
     if (is_memory(x.opcode) || (x.opcode == Opcode::ldc && !x.uniform_datapath))
-      o.kind = OperationKind::memory;
+      o.kind =
+          x.opcode == Opcode::syncs_phase && x.function != 0 ? OperationKind::wait : OperationKind::memory;
     if (x.opcode == Opcode::lepc) {
       o.kind = OperationKind::control;
       return;

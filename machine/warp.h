@@ -8,6 +8,7 @@
 #include <array>
 #include <bit>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 namespace warplens::machine {
@@ -32,7 +33,8 @@ struct Waiting {
 };
 
 struct Warp {
-  enum class State : std::uint8_t { ready, at_barrier, at_cluster_barrier, done, stuck };
+  /// `at_phase`: all its lanes that could go on wait for phases of barriers in shared memory.
+  enum class State : std::uint8_t { ready, at_barrier, at_cluster_barrier, at_phase, done, stuck };
 
   const std::byte* bases[2] = {nullptr, nullptr}; ///< by RowPlace::Base
   std::byte* rows = nullptr;
@@ -44,6 +46,7 @@ struct Warp {
   std::uint64_t refresh_at = 1u << 17;
   std::uint64_t last_answer = 0; ///< a hash of what it last read of what others may write
   State state = State::ready;
+  bool phases_time_out = false; ///< nothing else can go on: its next check of a phase does not wait
   std::vector<Split> ready;
   std::vector<Waiting> waiting;
   std::array<std::array<Mask, lane_count>, 16> participants{}; ///< of each convergence barrier, by lane
@@ -87,7 +90,8 @@ struct NamedBarrier {
   std::uint32_t count = 0; ///< of true predicates
   bool all = true, any = false;
   std::uint8_t reduction = 0;
-  std::vector<std::uint32_t> waiting; ///< warps
+  std::uint32_t times = 0;                 ///< that all have arrived
+  std::vector<std::uint32_t> waiting = {}; ///< warps
 };
 
 struct LaunchState;
@@ -103,6 +107,9 @@ struct Block {
   static constexpr std::uint32_t named_barriers = 16, warp_groups = 8;
   std::array<NamedBarrier, named_barriers + warp_groups> barriers;
   std::vector<Warp> warps;
+  /// How many phases of each barrier in its shared memory are over, by the barrier's offset. It counts on
+  /// where a program makes a new barrier in the place of another one.
+  std::unordered_map<std::uint32_t, std::uint32_t> phases_over;
   TensorMemory tensor_memory;
   // Storage that blocks that run later use again.
   std::vector<Row> rows;
@@ -158,6 +165,18 @@ void compute_addresses(const Warp& warp, const Operation& operation,
 /// its cluster above. Null if they are outside, or the access is misaligned.
 std::byte* shared_bytes_at(Warp& warp, std::uint64_t address, std::uint32_t bytes);
 
+/// An address in shared memory is the block's rank in its cluster above 24 bits of an offset.
+inline constexpr std::uint32_t shared_offset_mask = 0xffffff;
+
+/// Returns the block of the warp's cluster that has an address of the shared window; null if there is none.
+Block* block_of_shared(Warp& warp, std::uint64_t address);
+
+/// Returns the phase that a barrier is in, by its address in shared memory.
+BarrierPhase current_phase(Warp& warp, std::uint32_t barrier);
+
+/// Returns whether a check finds all these lanes' phases over. Addresses outside of memory count as such.
+bool finds_phases_over(Warp& warp, const Operation& check, Mask lanes);
+
 /// Ends an access that is outside of memory or misaligned.
 void fault(Warp& warp, const Operation& operation, std::uint64_t address);
 
@@ -191,6 +210,9 @@ void arrive_at(Warp& warp, const Operation& operation, std::uint32_t barrier_at)
 
 /// Returns the function of an operation on tensor memory; null if it is none.
 Handler select_tensor_memory_operation(sass::Opcode opcode);
+
+/// Returns the function of an operation on barriers in shared memory; null if it is none.
+Handler select_barrier_operation(sass::Opcode opcode);
 
 /// Returns the function of a copy of many bytes at once; null if it is none.
 Handler select_bulk_operation(sass::Opcode opcode);

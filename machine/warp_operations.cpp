@@ -417,103 +417,6 @@ void copy_to_shared(Warp& warp, const Operation& o, Mask mask) {
   }
 }
 
-// ---- barriers in shared memory
-
-/// The word of a barrier of sm_90 and later: bits 1 to 20 the expected arrivals, 43 to 62 those that are
-/// pending, both as negative numbers, 63 the phase, 21 to 42 the bytes that are expected.
-struct SharedBarrier {
-  static constexpr u64 count_mask = 0xfffff, bytes_mask = 0x3fffff;
-  u64 word;
-
-  void arrive(u64 arrivals, u64 transactions) {
-    const u64 expected = word >> 1 & count_mask;
-    u64 pending = ((word >> 43) + arrivals) & count_mask;
-    const u64 bytes = ((word >> 21) + transactions) & bytes_mask;
-    u64 phase = word >> 63;
-    if (pending == 0 && bytes == 0) {
-      pending = expected;
-      phase ^= 1;
-    }
-    word = phase << 63 | pending << 43 | bytes << 21 | expected << 1 | (word & 1);
-  }
-};
-
-/// The barrier of sm_80: in the upper word the phase and 2^31 less the pending arrivals, in the lower one
-/// 2^30 less the expected ones.
-u64 arrived_before_sm_90(u64 word) {
-  const u32 low = static_cast<u32>(word), high = static_cast<u32>(word >> 32);
-  u32 phase = high & 0x80000000, pending = (high & 0x7fffffff) + 1;
-  if (pending == 0x80000000) {
-    phase ^= 0x80000000;
-    pending = (low + 0x40000000) & 0x7fffffff;
-  }
-  return u64{phase | pending} << 32 | low;
-}
-
-void arrive(Warp& warp, const Operation& o, Mask mask) {
-  const Operands& x = *o.operands;
-  const bool is_old = warp.block->launch->code->architecture < 90;
-  Addresses addresses;
-  compute_addresses(warp, o, addresses);
-  const u32* b = warp.row(o.b);
-  for (Mask left = mask; left != 0; left &= left - 1) {
-    const u32 lane = first_lane(left);
-    u64 word = 0;
-    if (!access(warp, Space::shared, addresses[lane], lane, reinterpret_cast<std::byte*>(&word), 8, false))
-      return fault(warp, o, addresses[lane]);
-    SharedBarrier barrier{word};
-    const u64 value = b[lane];
-    if (is_old)
-      barrier.word = arrived_before_sm_90(word);
-    else if (x.opcode == Opcode::arrives)
-      barrier.arrive(x.function == 0 ? 1 : 0, x.function == 0 ? 0 : ~u64{0});
-    else
-      switch (x.function) {
-      case 0: barrier.arrive(1, value); break;
-      case 1: barrier.arrive(1, 0); break;
-      case 2: barrier.arrive(0, 1); break;
-      case 3: barrier.arrive(0, value); break;
-      case 4: barrier.arrive(0, 0 - value); break;
-      default: barrier.arrive(value, 0); break;
-      }
-    access(warp, Space::shared, addresses[lane], lane, reinterpret_cast<std::byte*>(&barrier.word), 8, true);
-    if (x.destination_words == 2) {
-      u32* d = warp.destination(o);
-      d[lane] = static_cast<u32>(word);
-      d[lane_count + lane] = static_cast<u32>(word >> 32);
-    }
-  }
-}
-
-void exchange_barrier(Warp& warp, const Operation& o, Mask) {
-  Addresses addresses;
-  compute_addresses(warp, o, addresses);
-  const u32* b = warp.row(o.b);
-  u64 old = 0, word = word_pair(b, 0, 8);
-  if (!access(warp, Space::shared, addresses[0], 0, reinterpret_cast<std::byte*>(&old), 8, false))
-    return fault(warp, o, addresses[0]);
-  access(warp, Space::shared, addresses[0], 0, reinterpret_cast<std::byte*>(&word), 8, true);
-  u32* d = warp.destination(o);
-  std::fill_n(d, lane_count, static_cast<u32>(old));
-  std::fill_n(d + lane_count, lane_count, static_cast<u32>(old >> 32));
-}
-
-/// Says whether a barrier's phase is no longer the one at bit 31 of a register.
-void check_phase(Warp& warp, const Operation& o, Mask mask) {
-  Addresses addresses;
-  compute_addresses(warp, o, addresses);
-  const u32* b = warp.row(o.b);
-  Mask is_over = 0;
-  for (Mask left = mask; left != 0; left &= left - 1) {
-    const u32 lane = first_lane(left);
-    u64 word = 0;
-    if (!access(warp, Space::shared, addresses[lane], lane, reinterpret_cast<std::byte*>(&word), 8, false))
-      return fault(warp, o, addresses[lane]);
-    is_over |= static_cast<u32>((word >> 63) != (b[lane] >> 31)) << lane;
-  }
-  warp.set_predicate(o.out[0], is_over, mask);
-}
-
 /// Stores to shared memory of the cluster, and completes the bytes at a barrier there.
 void store_asynchronously(Warp& warp, const Operation& o, Mask mask) {
   const u32 *addresses = warp.row(o.a), *from = warp.row(o.b), bytes = o.operands->bytes;
@@ -796,26 +699,6 @@ void nothing(Warp&, const Operation&, Mask) {}
 
 } // namespace
 
-void complete_bytes(Warp& warp, const Operation& o, u32 barrier_at, u32 bytes) {
-  std::byte* const at = shared_bytes_at(warp, barrier_at, 8);
-  if (!at)
-    return fault(warp, o, barrier_at);
-  SharedBarrier barrier{};
-  std::memcpy(&barrier.word, at, 8);
-  barrier.arrive(0, 0 - u64{bytes});
-  std::memcpy(at, &barrier.word, 8);
-}
-
-void arrive_at(Warp& warp, const Operation& o, u32 barrier_at) {
-  std::byte* const at = shared_bytes_at(warp, barrier_at, 8);
-  if (!at)
-    return fault(warp, o, barrier_at);
-  SharedBarrier barrier{};
-  std::memcpy(&barrier.word, at, 8);
-  barrier.arrive(1, 0);
-  std::memcpy(at, &barrier.word, 8);
-}
-
 void fault(Warp& warp, const Operation& o, u64 address) {
   const u32 bytes = o.operands->bytes;
   const bool misaligned = bytes != 0 && address % bytes != 0;
@@ -825,17 +708,18 @@ void fault(Warp& warp, const Operation& o, u64 address) {
             address);
 }
 
-std::byte* shared_bytes_at(Warp& warp, u64 address, u32 bytes) {
+Block* block_of_shared(Warp& warp, u64 address) {
   Block& own = *warp.block;
   const u32 rank = static_cast<u32>(address >> 24) & 0xff;
-  Block* block = &own;
-  if (rank != own.rank) {
-    if (rank >= own.cluster.size())
-      return nullptr;
-    block = &own.cluster[rank];
-  }
-  const u64 offset = address & 0xffffff;
-  if (offset + bytes > block->shared_bytes || offset % bytes != 0)
+  if (rank == own.rank)
+    return &own;
+  return rank < own.cluster.size() ? &own.cluster[rank] : nullptr;
+}
+
+std::byte* shared_bytes_at(Warp& warp, u64 address, u32 bytes) {
+  const Block* const block = block_of_shared(warp, address);
+  const u64 offset = address & shared_offset_mask;
+  if (block == nullptr || offset + bytes > block->shared_bytes || offset % bytes != 0)
     return nullptr;
   return block->shared + offset;
 }
@@ -892,16 +776,13 @@ Handler select_warp_operation(const Operands& x) {
   case Opcode::stsm: return store_matrices;
   case Opcode::movm: return transpose;
   case Opcode::ldgsts: return copy_to_shared;
-  case Opcode::atoms_arrive:
-  case Opcode::arrives:
-  case Opcode::syncs_arrive: return arrive;
-  case Opcode::syncs_exch: return exchange_barrier;
-  case Opcode::syncs_phase: return check_phase;
   case Opcode::stas: return store_asynchronously;
   default:
     if (is_product(x.opcode))
       return select_product(x.opcode);
     if (const Handler handler = select_tensor_memory_operation(x.opcode))
+      return handler;
+    if (const Handler handler = select_barrier_operation(x.opcode))
       return handler;
     return is_image(x.opcode) ? select_image_operation(x.opcode) : select_bulk_operation(x.opcode);
   }

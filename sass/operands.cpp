@@ -1956,7 +1956,7 @@ private:
   }
   void phase_check() {
     begin(Opcode::syncs_phase, "SYNCS.PHASECHK.TRANS64");
-    flag(72, ".TRYWAIT");
+    o_.function = flag(72, ".TRYWAIT") ? 1 : 0; // it waits for some time
     ignore(architecture_ >= 100 ? 76 : 70, 1);
     ignore(16, 8);
     o_.predicate_out[0] = small(81, 3);

@@ -40,10 +40,17 @@ inline constexpr std::uint64_t is_left_out = std::uint64_t{1} << 36;
 /// It is no access: the first lanes' addresses are a number of iterations behind those left out, and behind
 /// how many of the warp's accesses these had ended.
 inline constexpr std::uint64_t ends_check = std::uint64_t{1} << 37;
+/// It is no access: the first lanes' addresses are a barrier, in shared memory or for a part of a block's
+/// warps, and the number of the phase of it that the instruction's access, which is the next one of the warp,
+/// arrives in, completes bytes of, or waits for.
+inline constexpr std::uint64_t is_in_phase = std::uint64_t{1} << 38;
+/// With that: the warp arrives and waits for the others.
+inline constexpr std::uint64_t waits_for_phase = std::uint64_t{1} << 39;
 /// The most iterations that one record leaves out: a reader follows their addresses.
 inline constexpr std::uint64_t max_left_out = std::uint64_t{1} << 24;
 /// A record with one of these bits is no access of its own.
-inline constexpr std::uint64_t not_an_access = stores_copy | leaves_out | is_left_out | ends_check;
+inline constexpr std::uint64_t not_an_access =
+    stores_copy | leaves_out | is_left_out | ends_check | is_in_phase;
 
 /// Encodes what one machine code of one launch executed.
 class ExecutedEncoder {

@@ -32,7 +32,9 @@ inline GroupRole group_role(const sass::Instruction& instruction) {
   switch (instruction.kind) {
   case sass::InstructionClass::barrier:
     return sass::name_of(instruction) == "ARRIVES" ? GroupRole::arrives : GroupRole::none;
-  case sass::InstructionClass::copy_to_shared: return GroupRole::copies;
+  case sass::InstructionClass::copy_to_shared:
+    // Those by the unit for copies of many bytes belong to a phase of a barrier, and to no group.
+    return sass::name_of(instruction).starts_with('U') ? GroupRole::none : GroupRole::copies;
   case sass::InstructionClass::end_group: return GroupRole::ends_group;
   case sass::InstructionClass::await_group: return GroupRole::awaits;
   case sass::InstructionClass::tensor:

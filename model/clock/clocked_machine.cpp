@@ -53,9 +53,16 @@ std::optional<Cycle> ClockedMachine::last_store(std::size_t launch) const {
 }
 
 bool ClockedMachine::run_epoch() {
-  const Cycle next = next_cycle();
-  if (next == never)
-    return false;
+  Cycle next = next_cycle();
+  if (next == never) {
+    // Warps may wait for phases to which other blocks contribute, or another order of the same warps.
+    bool any = false;
+    for (const auto& sm : sms_)
+      any |= sm->release_phases(end_);
+    if (!any)
+      return false;
+    next = end_;
+  }
   const Cycle epoch = memory_.shortest();
   end_ = (std::max(next, end_) / epoch + 1) * epoch;
   run_sms();

@@ -43,6 +43,18 @@ public:
   /// at `leaves`. The scoreboard of the instruction waits for the answer.
   void execute(WarpNumber warp, const Instruction& instruction, const Issued& issued, Cycle now, Cycle leaves,
                Memory& memory);
+  /// Copies in the background what an access reads, past the SM's caches: from cycle `begin` on, a line in a
+  /// cycle. take_copied() says when all of it is there. The access itself is counted by issue_copy().
+  void copy(WarpNumber warp, const Issued& issued, std::uint32_t phase, Cycle begin, Memory& memory);
+  /// Notes an instruction that copies in the background.
+  void issue_copy(const Access& access) { ++counts_[access.site].accesses; }
+  /// A copy that is there.
+  struct Copied {
+    std::uint32_t phase;
+    Cycle at;
+  };
+  /// Returns the copies of which it became known since this was last called.
+  std::vector<Copied> take_copied() { return std::exchange(copied_, {}); }
   /// Notes a warp's arrival at a barrier.
   void arrive(const Access& barrier) { ++counts_[barrier.site].accesses; }
 
@@ -100,9 +112,11 @@ private:
     Place place = 0;
     std::uint32_t unknown = 0; ///< pending transactions
     std::int16_t scoreboard = Instruction::none;
+    std::uint32_t phase = no_phase; ///< of a barrier, that needs it
     Cycle issued = 0;
     Arrival arrival;
   };
+  static constexpr std::uint32_t no_phase = ~0u;
   using Transactions = std::span<const Transaction>;
   /// An access on its way through the memory pipeline.
   struct Passing {
@@ -144,6 +158,7 @@ private:
   Fills fills_; ///< waiters are Loads
   std::vector<Load> loads_;
   std::vector<std::uint32_t> free_loads_;
+  std::vector<Copied> copied_;
   Mshrs awaited_, unawaited_;              ///< of what warps wait for, and of the other requests to the L2
   std::vector<std::uint8_t> miss_entries_; ///< that each fill holds, by FillNumber
   bool was_full_ = false;
@@ -214,6 +229,27 @@ inline void LoadStoreUnit::execute(WarpNumber warp, const Instruction& instructi
                       {counts.l1.hits - l1_before.hits, counts.l1.all - l1_before.all}, now);
   if (load.unknown == 0)
     end_load(number, [](WarpNumber, std::int16_t) {}); // the caller finds it
+}
+
+inline void LoadStoreUnit::copy(WarpNumber warp, const Issued& issued, std::uint32_t phase, Cycle begin,
+                                Memory& memory) {
+  const Access& access = *issued.access;
+  SiteAccesses& counts = counts_[access.site];
+  const std::uint32_t number = new_load({.warp = warp,
+                                         .site = access.site,
+                                         .place = issued.place,
+                                         .phase = phase,
+                                         .issued = begin,
+                                         .arrival = {begin, Level::l1}});
+  const Passing passing{access, counts, number, loads_[number], begin, begin, memory};
+  for (const Transaction& t : issued.transactions) {
+    MemoryRequest request{
+        .line = t.line, .site = access.site, .sectors = std::uint8_t(t.sectors & whole_line)};
+    request.fill = fills_.add_apart(number);
+    send_awaited(begin++, request, passing, 0);
+  }
+  if (observer_ != nullptr)
+    observer_->issued(sm_, access, issued.transactions, {}, begin);
 }
 
 template <class Instructions, class Lines>
@@ -400,6 +436,8 @@ template <class Clear> void LoadStoreUnit::end_load(std::uint32_t number, Clear&
   counts_[load.site].latency[unsigned(load.arrival.level)] += load.arrival.at - load.issued;
   if (observer_ != nullptr)
     observer_->answered(load.issued, load.arrival.at);
+  if (load.phase != no_phase)
+    copied_.push_back({load.phase, load.arrival.at});
   if (load.scoreboard == Instruction::none)
     return;
   scoreboards_.answered(load.warp, load.scoreboard, load.site, load.place, load.arrival.at);
@@ -411,16 +449,16 @@ inline void LoadStoreUnit::prefetch_lookups(std::span<const WarpProgram* const> 
   l1_.with_lines([&](const auto& lines) {
     for (const WarpProgram* const program : programs) {
       const Access* access = program->access;
-      if (access == program->last_access)
+      std::uint32_t left = program->accesses_left, ahead = 0;
+      if (left == 0)
         continue;
-      std::uint32_t ahead = 0;
       do {
         for (const Transaction& t : Transactions(program->transactions + ahead, access->transactions)) {
           lines.prefetch(lines.set_of(0, t.line));
           fills_.prefetch(t.line);
         }
         ahead += access->transactions;
-      } while (++access != program->last_access && !access->starts_bulk && ahead < max_ahead);
+      } while (--left != 0 && !(++access)->starts_bulk && ahead < max_ahead);
     }
   });
 }

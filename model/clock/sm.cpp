@@ -7,16 +7,21 @@ namespace warplens::model {
 Sm::Sm(const Snapshot& snapshot, const Gpu& gpu, const ClockFigures& figures,
        const InstructionStreams& streams, std::uint32_t l1_bytes, std::uint32_t number, Random& random,
        WarpStates& states, TrialObserver* observer)
-    : snapshot_(snapshot), streams_(streams), number_(number), observer_(observer), random_(random),
-      lsu_(snapshot, gpu, figures, l1_bytes, number, random_, scoreboards_, observer),
+    : snapshot_(snapshot), figures_(figures), streams_(streams), number_(number), observer_(observer),
+      random_(random), lsu_(snapshot, gpu, figures, l1_bytes, number, random_, scoreboards_, observer),
       stalls_(snapshot.sites.size(), streams, scoreboards_, states), clock_(figures.sm, *this) {}
 
 void Sm::admit(const BlockPart& part, Cycle at, std::uint32_t kernel) {
   const Snapshot::Block& block = snapshot_.blocks[part.block];
   programs_.clear();
-  for (std::uint32_t i = 0; i < block.warps; ++i)
-    if (const auto program = streams_.program_of(snapshot_.warps[block.first_warp + i], part))
+  phases_.begin_block();
+  for (std::uint32_t i = 0; i < block.warps; ++i) {
+    const Warp& warp = snapshot_.warps[block.first_warp + i];
+    if (const auto program = streams_.program_of(warp, part)) {
       programs_.push_back(*program);
+      phases_.add(warp, programs_.back());
+    }
+  }
   parts_.push_back({part.to - part.from, std::uint32_t(programs_.size()), part.block, at});
   clock_.admit(std::uint32_t(parts_.size() - 1), programs_, at, kernel);
   scoreboards_.resize(clock_.warps());
@@ -39,6 +44,11 @@ void Sm::take(std::vector<MemoryAnswer>& answers, Cycle end) {
   lsu_.take(answers, prefetch, [&](WarpNumber warp, std::int16_t scoreboard) {
     clock_.complete(warp, scoreboard, scoreboards_.clear_at(warp, scoreboard));
   });
+  if (phases_.has_any()) {
+    for (const LoadStoreUnit::Copied& copy : lsu_.take_copied())
+      contribute(copy.phase, copy.at);
+    settle();
+  }
   if (lsu_.was_full())
     clock_.entries_changed();
   due_.clear();
@@ -82,13 +92,84 @@ Cycle Sm::issue(WarpNumber warp, WarpProgram& program, const Instruction& instru
   } else {
     if (left_out_ != nullptr && issued.access->begins != SampledPart::none) [[unlikely]]
       left_out_->begin(*issued.access, now, *memory_);
-    if (issued.access->kind == AccessKind::barrier) [[unlikely]] {
+    if (issued.access->phase != PhaseRole::none && !is_barrier) [[unlikely]] {
+      use_phase(warp, program, instruction, issued, now, leaves);
+    } else if (issued.access->kind == AccessKind::barrier) [[unlikely]] {
       lsu_.arrive(*issued.access);
       return now;
+    } else {
+      lsu_.execute(warp, instruction, issued, now, leaves, *memory_);
     }
-    lsu_.execute(warp, instruction, issued, now, leaves, *memory_);
   }
   return instruction.result == Instruction::none ? never : scoreboards_.clear_at(warp, instruction.result);
+}
+
+/// Executes an access with a part in a phase of a barrier.
+void Sm::use_phase(WarpNumber warp, WarpProgram& program, const Instruction& instruction,
+                   const Issued& issued, Cycle now, Cycle leaves) {
+  const std::uint32_t phase = phases_.pass(program);
+  if (issued.access->phase == PhaseRole::copies) {
+    if (instruction.result != Instruction::none)
+      scoreboards_.wait_for_result(warp, instruction.result, issued.place, leaves + 1);
+    return copy_in_bulk(warp, program, issued, phase, leaves);
+  }
+  const bool is_in_memory = issued.access->kind != AccessKind::barrier;
+  if (is_in_memory)
+    lsu_.execute(warp, instruction, issued, now, leaves, *memory_);
+  else
+    lsu_.arrive(*issued.access);
+  if (issued.access->phase != PhaseRole::waits)
+    contribute(phase, leaves + (is_in_memory ? figures_.shared : figures_.sm.barrier));
+  if (issued.access->phase == PhaseRole::arrives || instruction.result == Instruction::none)
+    return;
+  scoreboards_.wait_for_access(warp, instruction.result);
+  const BarrierPhases::Waiter waiter{warp, instruction.result, issued.access->site, issued.place};
+  if (const auto over = phases_.over_at(phase))
+    scoreboards_.answered(waiter.warp, waiter.scoreboard, waiter.site, waiter.place, std::max(*over, now));
+  else
+    phases_.wait(phase, waiter);
+}
+
+/// Begins a copy of many bytes, which is one instruction's, with all its further parts.
+void Sm::copy_in_bulk(WarpNumber warp, WarpProgram& program, const Issued& first, std::uint32_t phase,
+                      Cycle now) {
+  Cycle begin = std::max(copies_begin_, now);
+  lsu_.issue_copy(*first.access);
+  for (Issued part = first;; part = streams_.pass(program), phase = phases_.pass(program)) {
+    lsu_.copy(warp, part, phase, begin, *memory_);
+    begin += part.transactions.size();
+    if (program.has_ended() || !program.is_loose() || program.access->phase != PhaseRole::copies)
+      break;
+  }
+  program.last = first.place;
+  copies_begin_ = begin;
+}
+
+/// One of the things that a phase waits for is done.
+void Sm::contribute(std::uint32_t phase, Cycle at) {
+  phases_.contribute(phase, at, [&](const BarrierPhases::Waiter& waiter, Cycle over) {
+    scoreboards_.answered(waiter.warp, waiter.scoreboard, waiter.site, waiter.place, over);
+    if (scoreboards_.clear_at(waiter.warp, waiter.scoreboard) != never)
+      cleared_.emplace_back(waiter.warp, waiter.scoreboard);
+  });
+}
+
+bool Sm::release_phases(Cycle at) {
+  const bool any = phases_.release([&](const BarrierPhases::Waiter& waiter) {
+    scoreboards_.answered(waiter.warp, waiter.scoreboard, waiter.site, waiter.place, at);
+    cleared_.emplace_back(waiter.warp, waiter.scoreboard);
+  });
+  settle();
+  return any;
+}
+
+bool Sm::settle() {
+  if (cleared_.empty())
+    return false;
+  for (const auto& [warp, scoreboard] : std::exchange(cleared_, {}))
+    if (const Cycle at = scoreboards_.clear_at(warp, scoreboard); at != never) // it may wait again since then
+      clock_.complete(warp, scoreboard, at);
+  return true;
 }
 
 void Sm::ended(std::uint32_t part, Cycle now) {

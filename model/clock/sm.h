@@ -1,6 +1,7 @@
 // One SM of a trial: its clock, which issues its warps' instructions, and the units that execute them.
 #pragma once
 
+#include "model/clock/barrier_phases.h"
 #include "model/clock/left_out_time.h"
 #include "model/clock/load_store_unit.h"
 #include "model/clock/scoreboards.h"
@@ -9,6 +10,7 @@
 #include "model/sm/sm_clock.h"
 
 #include <array>
+#include <utility>
 #include <vector>
 
 namespace warplens::model {
@@ -33,6 +35,8 @@ public:
   void prefetch_accesses() const;
   /// Visits the cycles before `end`, and requests from the memory what the SM's caches do not have.
   void run_until(Cycle end, Memory& memory);
+  /// Lets warps go on that wait for phases of barriers. Returns false if none does.
+  bool release_phases(Cycle at);
   /// Returns a cycle before which nothing happens in the SM; `never` if only an answer or a block goes on.
   Cycle next() const { return clock_.next(); }
 
@@ -71,8 +75,15 @@ public:
     stalls_.waited(warp, program, why, cycles);
   }
   void ended(std::uint32_t part, Cycle now);
+  bool settle();
 
 private:
+  void use_phase(WarpNumber warp, WarpProgram& program, const Instruction& instruction, const Issued& issued,
+                 Cycle now, Cycle leaves);
+  void copy_in_bulk(WarpNumber warp, WarpProgram& program, const Issued& first, std::uint32_t phase,
+                    Cycle now);
+  void contribute(std::uint32_t phase, Cycle at);
+
   /// A part of a block.
   struct PartInSm {
     double blocks; ///< EndedBlock::blocks
@@ -82,6 +93,7 @@ private:
   };
 
   const Snapshot& snapshot_;
+  const ClockFigures& figures_;
   const InstructionStreams& streams_;
   std::uint32_t number_;
   TrialObserver* observer_; ///< or null
@@ -89,6 +101,10 @@ private:
   Scoreboards scoreboards_;
   LoadStoreUnit lsu_;
   StallAccounting stalls_;
+  BarrierPhases phases_;
+  Cycle copies_begin_ = 0; ///< when the unit for copies of many bytes is free
+  /// Scoreboards of which it became known in this cycle when they are clear.
+  std::vector<std::pair<WarpNumber, std::int16_t>> cleared_;
   Memory* memory_ = nullptr;        ///< in run_until()
   LeftOutTime* left_out_ = nullptr; ///< or null: there are no gaps
   std::uint64_t instructions_ = 0;

@@ -26,6 +26,7 @@ enum Pipe : std::int16_t {
   control, ///< no other limit than the issue
   pipes,
 };
+static_assert(control == control_pipe);
 static_assert(pipes + 2 * (max_queues - 1) <= max_pipes); // those of give_own_queues()
 
 void add_pipes(const ExecutionPipes& of, ClockFigures& figures) {
@@ -89,7 +90,11 @@ Execution execution_of(const sass::Instruction& instruction, int architecture, c
     return traits.space == AddressSpace::constant
                ? Execution{control, figures.constant}
                : Execution{ClockFigures::memory_pipe, latency_of(traits, figures)};
-  case ExecutionUnit::barrier: return {Instruction::none};
+  case ExecutionUnit::barrier:
+    // ARRIVES is an access to shared memory where warps wait for phases of barriers there.
+    if (architecture >= 90 && sass::name_of(instruction) == "ARRIVES")
+      return {ClockFigures::memory_pipe, figures.shared};
+    return {Instruction::none};
   case ExecutionUnit::control:
   case ExecutionUnit::branch: return {};
   }

@@ -25,6 +25,9 @@ inline constexpr std::int16_t scoreboard_count = first_product_scoreboard + std:
 /// Returns the resource that a pipe of the clock is, if results report it: two pipes may be one.
 std::optional<Resource> resource_of_pipe(std::size_t pipe);
 
+/// The pipe of instructions that need no more than their issue.
+inline constexpr std::int16_t control_pipe = ClockFigures::first_execution_pipe + 8;
+
 struct TimedInstruction {
   Instruction issue;
   Cycle latency = 1; ///< of its result, where it makes no access

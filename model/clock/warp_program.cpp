@@ -27,20 +27,20 @@ std::optional<WarpProgram> InstructionStreams::program_of(const Warp& warp, cons
   if (code_ == nullptr) {
     const std::uint32_t* const path = loose_path_.data();
     return WarpProgram{.access = of.begin,
-                       .last_access = of.end,
                        .transactions = of.transactions,
                        .block = path,
                        .last_block = path + (of.end - of.begin),
+                       .accesses_left = std::uint32_t(of.end - of.begin),
                        .last = idle_place_};
   }
   const PathPlace begin = place_at(code_->code(), warp, of.begin),
                   end = place_at(code_->code(), warp, of.end);
   WarpProgram program{.access = begin.access,
-                      .last_access = end.access,
                       .transactions = begin.transactions,
                       .block = begin.block,
                       .last_block = end.block,
                       .makes_access = begin.makes_access,
+                      .accesses_left = std::uint32_t(end.access - begin.access),
                       .last = idle_place_};
   enter_block(program);
   return program;

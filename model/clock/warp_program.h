@@ -16,13 +16,14 @@ namespace warplens::model {
 /// A warp's place in its stream, in front of the next instruction: it has ended behind the last one.
 struct WarpProgram {
   const Access* access = nullptr;               ///< the next one
-  const Access* last_access = nullptr;          ///< the end of the accesses
   const Transaction* transactions = nullptr;    ///< of that and those behind it
   const std::uint32_t* block = nullptr;         ///< of its path, which has Path::loose for a loose access
   const std::uint32_t* last_block = nullptr;    ///< the path's end
   const std::uint8_t* makes_access = nullptr;   ///< of the next instruction with a slot and those behind it
   std::uint32_t instruction = 0, block_end = 0; ///< in the machine code, unless the next access is loose
-  bool waits_for_loose = false;                 ///< the instruction before it was an access that is awaited
+  std::uint32_t accesses_left = 0;              ///< with the next one
+  std::uint32_t next_phase = 0;                 ///< of a barrier: BarrierPhases
+  bool waits_for_loose = false;                 ///< for the result of the instruction before
   std::uint8_t copies_ended = 0;                ///< groups of copies: with_one_more_group()
   std::uint8_t products_ended = 0;              ///< likewise, of products
   std::uint8_t resolves = 0;                    ///< cycles in which the branch before it is resolved
@@ -55,7 +56,7 @@ public:
     const TimedInstruction& timed = (*code_)[program.instruction];
     Instruction instruction = timed.issue;
     if (timed.has_slot && *program.makes_access != 0)
-      instruction.passes = program.access->passes;
+      put_access(*program.access, instruction);
     instruction.delay += resolving_of_next(program, timed);
     if (program.waits_for_loose)
       *std::ranges::find(instruction.sources, Instruction::none) = loose_.scoreboard;
@@ -94,8 +95,10 @@ public:
       std::uint8_t& ended = is_of_products(timed.group) ? program.products_ended : program.copies_ended;
       ended = with_one_more_group(ended);
     }
-    if (timed.has_slot && *program.makes_access++ != 0)
+    if (timed.has_slot && *program.makes_access++ != 0) {
       pass_access(program, issued);
+      program.waits_for_loose = issued.access->phase == PhaseRole::meets;
+    }
     if (++program.instruction == program.block_end) {
       ++program.block;
       enter_block(program);
@@ -112,6 +115,16 @@ private:
     bool waits_for_bulk = false;
   };
 
+  /// Completes an instruction by the access that it makes. One that arrives at a barrier of a part of the
+  /// block's warps holds up no other; the next instruction waits for those that it meets.
+  void put_access(const Access& access, Instruction& instruction) const {
+    instruction.passes = access.passes;
+    if (access.kind != AccessKind::barrier || access.phase == PhaseRole::none)
+      return;
+    instruction.pipe = control_pipe;
+    if (access.phase == PhaseRole::meets)
+      instruction.result = loose_.scoreboard;
+  }
   static void put_registers_of_group(const TimedInstruction& timed, const WarpProgram& program,
                                      Instruction& instruction) {
     if (is_of_products(timed.group))
@@ -149,6 +162,7 @@ private:
   }
   static void pass_access(WarpProgram& program, Issued& issued) {
     issued.access = program.access++;
+    --program.accesses_left;
     issued.transactions = {program.transactions, issued.access->transactions};
     program.transactions += issued.access->transactions;
   }

@@ -35,6 +35,7 @@ WarpStates::Kind WarpStates::kind_of(InstructionClass instruction) {
   }
   switch (traits.unit) {
   case ExecutionUnit::shuffle: return {.for_pipe = WarpState::mio_throttle};
+  case ExecutionUnit::barrier: return {.for_result = WarpState::barrier};
   default: return {};
   }
 }

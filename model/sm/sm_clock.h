@@ -34,6 +34,8 @@ using WarpNumber = std::uint32_t;
 ///   as far as that is known; `from` is the cycle that is being visited or the one behind it;
 /// - `void waited(WarpNumber, const Program&, Stall, Cycle cycles)`: the warp waited that long before the
 ///   instruction that it now issues, or for its block's end;
+/// - `bool settle()`, if it wants to be asked: it may call complete() in it, and then returns true. It is
+///   called behind each cycle that is visited;
 /// - `void ended(std::uint32_t block, Cycle)`: all the block's results are there. It may admit another one.
 template <class Supply> class SmClock {
 public:
@@ -70,9 +72,8 @@ public:
 
   /// Visits the cycles before `end`.
   [[gnu::always_inline]] void run_until(Cycle end) {
-    if (std::exchange(wakeups_stale_, false))
-      for (Scheduler& scheduler : schedulers_)
-        scheduler.next = next_of(scheduler, due(scheduler, -1).later, from_);
+    if (wakeups_stale_)
+      find_wakeups();
     for (Cycle now = next(); now < end; now = next()) {
       for (Scheduler& scheduler : schedulers_)
         if (scheduler.ready != 0)
@@ -88,6 +89,9 @@ public:
         else if (scheduler.ready != 0)
           count_blocked(scheduler, now, now + 1);
       from_ = now + 1;
+      if constexpr (requires { supply_.settle(); })
+        if (supply_.settle()) [[unlikely]]
+          find_wakeups();
     }
   }
 
@@ -102,10 +106,13 @@ public:
     return std::max(next, from_);
   }
 
-  /// Says when a warp's register is there that was not known; `at` has not been visited.
+  /// Says when a warp's register is there, if that is not known yet; `at` has not been visited.
   void complete(WarpNumber number, std::int16_t result, Cycle at) {
     Warp& warp = warps_[number];
-    register_of(number, result) = at;
+    Cycle& there = register_of(number, result);
+    if (there != never)
+      return;
+    there = at;
     Block& block = blocks_[warp.block];
     block.done_at = std::max(block.done_at, at);
     --block.unknown;
@@ -218,6 +225,12 @@ private:
   }
   bool has_queue() const { return figures_.queue.entries != std::numeric_limits<std::uint32_t>::max(); }
   static constexpr Mask bit(std::uint32_t place) { return Mask{1} << place; }
+
+  void find_wakeups() {
+    wakeups_stale_ = false;
+    for (Scheduler& scheduler : schedulers_)
+      scheduler.next = next_of(scheduler, due(scheduler, -1).later, from_);
+  }
 
   std::uint32_t free_block() {
     for (std::uint32_t i = 0; i < blocks_.size(); ++i)
@@ -455,7 +468,7 @@ private:
     const Cycle result = supply_.issue(number, warp.program, instruction, now, leaves);
     if (instruction.result != Instruction::none) {
       Cycle& there = register_of(number, instruction.result);
-      block.unknown += result == never && there != never;
+      block.unknown += std::uint32_t(result == never) - std::uint32_t(there == never);
       there = result;
     }
     if (result != never)

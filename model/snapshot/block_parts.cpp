@@ -36,7 +36,7 @@ std::vector<std::uint32_t> barriers_of(const Warp& warp) {
   std::uint32_t begun = 0;
   for (const Access& access : warp.accesses) {
     begun += access.starts_bulk;
-    if (access.kind == AccessKind::barrier)
+    if (access.kind == AccessKind::barrier && access.phase == PhaseRole::none)
       barriers.push_back(begun - 1);
   }
   return barriers;

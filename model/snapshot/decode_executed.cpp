@@ -45,6 +45,15 @@ bool can_have_slot(const sass::Instruction& instruction) {
   return unit == sass::ExecutionUnit::memory || unit == sass::ExecutionUnit::barrier;
 }
 
+/// Returns what an instruction that takes part in a phase of a barrier does there.
+PhaseRole role_of(const sass::Instruction& instruction, const trace::WarpAccess& record) {
+  if ((record.site & trace::waits_for_phase) != 0)
+    return PhaseRole::meets;
+  if (instruction.kind == sass::InstructionClass::copy_to_shared)
+    return PhaseRole::copies;
+  return sass::name_of(instruction) == "SYNCS.PHASECHK" ? PhaseRole::waits : PhaseRole::arrives;
+}
+
 /// Returns how often each instruction was executed for each time that a warp of the snapshot replays it.
 std::vector<double> executions_of_replayed(const Snapshot& snapshot, const Code& code) {
   std::vector<double> replayed(code.kernel.blocks.size()), left_out(replayed.size());
@@ -155,6 +164,9 @@ Expected<ExecutedSnapshot> decode_executed(const trace::AccessSource& trace, con
         const std::uint32_t index = index_of(access);
         if (index == sass::none || access.active == 0)
           return;
+        if ((access.site & trace::is_in_phase) != 0)
+          return void(first_failure = builder.enter_phase(
+                          block, warp, role_of(kernel->instructions[index], access), access));
         const std::uint32_t site = sites.site_of(index, access);
         first_failure = builder.add_executed(block, warp, site, access);
       }));

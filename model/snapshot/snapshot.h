@@ -57,6 +57,11 @@ enum class Accesses : std::uint8_t { of_caches, all, all_in_program_order, execu
 /// The part of a warp's stream that begins with an access, where iterations of a loop are left out (Gap).
 enum class SampledPart : std::uint8_t { none, measured, behind_gap, behind_check };
 
+/// An access's part in a phase of a barrier in shared memory (mbarrier), or of one for a part of a block's
+/// warps: it arrives, it is a copy of bytes that the phase needs, it waits until the phase is over, or it
+/// arrives and the warp waits.
+enum class PhaseRole : std::uint8_t { none, arrives, copies, waits, meets };
+
 /// One warp access, or a warp's arrival at a barrier, which has no transactions.
 struct Access {
   std::uint32_t site : 23 = 0;       ///< index into Snapshot::sites
@@ -73,6 +78,7 @@ struct Access {
   /// Each lane accesses what lies behind that of the site's access before: a compiler may join the two.
   std::uint8_t continues : 1 = false;
   SampledPart begins : 2 = SampledPart::none;
+  PhaseRole phase : 3 = PhaseRole::none; ///< then Warp::phases says which
 
   bool loads_in_l1() const { return !skips_l1 && (kind == AccessKind::load || kind == AccessKind::update); }
 };
@@ -103,6 +109,7 @@ struct Warp {
   std::uint32_t path = 0; ///< index into Code::paths
   std::vector<Access> accesses;
   std::vector<Transaction> transactions; ///< of one access after the other
+  std::vector<std::uint32_t> phases;     ///< of the accesses with a PhaseRole, in order: numbers in the block
   std::vector<Gap> gaps;                 ///< in order
   std::vector<Mark> marks;               ///< with Accesses::all_in_program_order, until its code is followed
 

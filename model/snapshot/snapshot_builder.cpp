@@ -81,6 +81,7 @@ Expected<void> SnapshotBuilder::add_executed(std::uint64_t block, std::uint32_t 
     entry.kind = AccessKind::barrier;
     entry.is_awaited = false;
     entry.starts_bulk = true;
+    put_phase(stream, executed, entry);
     stream.warp.accesses.push_back(entry);
     return {};
   }
@@ -103,8 +104,38 @@ Expected<void> SnapshotBuilder::add_executed(std::uint64_t block, std::uint32_t 
   entry->active_lanes = std::uint8_t(std::popcount(executed.active)) & 63;
   entry->is_store_of_update = stores_update;
   entry->starts_bulk = true;
+  put_phase(stream, executed, *entry);
   stream.warp.accesses.push_back(*entry);
   return {};
+}
+
+Expected<void> SnapshotBuilder::enter_phase(std::uint64_t block, std::uint32_t warp, PhaseRole role,
+                                            const trace::WarpAccess& record) {
+  if (is_outside(block))
+    return {};
+  TRY(check_executed(launch_, block, warp, record));
+  PhasesOfBlock& phases = phases_[block];
+  Stream& stream = stream_of(block, warp);
+  stream.next_role = role;
+  stream.phase = phases.try_emplace({record.addresses[0], record.addresses[1]}, std::uint32_t(phases.size()))
+                     .first->second;
+  return {};
+}
+
+/// Gives an access its part in a phase. All parts of a copy have the same; the caches of the SM do not see
+/// it, and no instruction waits for it but those that wait for the phase.
+void SnapshotBuilder::put_phase(Stream& stream, const trace::WarpAccess& executed, Access& entry) {
+  const bool is_further = (executed.site & trace::continues_access) != 0;
+  if (!is_further)
+    stream.role = std::exchange(stream.next_role, PhaseRole::none);
+  if (stream.role == PhaseRole::none || (is_further && stream.role != PhaseRole::copies))
+    return;
+  entry.phase = stream.role;
+  stream.warp.phases.push_back(stream.phase);
+  if (stream.role == PhaseRole::copies) {
+    entry.skips_l1 = true;
+    entry.is_awaited = false;
+  }
 }
 
 Expected<void> SnapshotBuilder::leave_out(std::uint64_t block, std::uint32_t warp,

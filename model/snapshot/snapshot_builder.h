@@ -30,6 +30,9 @@ public:
   /// Its own site says whether it is the store of a copy (trace/executed.h).
   Expected<void> add_executed(std::uint64_t block, std::uint32_t warp, std::uint32_t site,
                               const trace::WarpAccess& access);
+  /// Says what the warp's next access has to do with a phase of a barrier (trace::is_in_phase).
+  Expected<void> enter_phase(std::uint64_t block, std::uint32_t warp, PhaseRole role,
+                             const trace::WarpAccess& record);
   /// Says that iterations of a loop are left out before the warp's next access (trace::leaves_out).
   Expected<void> leave_out(std::uint64_t block, std::uint32_t warp, const trace::WarpAccess& record);
   /// Adds an access of these iterations, by its lanes in the first and in the last of them.
@@ -51,6 +54,9 @@ private:
   struct Stream {
     Warp warp;
     IssueOrder::OfWarp order;
+    /// Of the next access, and of the last one, of which further parts may come.
+    PhaseRole next_role = PhaseRole::none, role = PhaseRole::none;
+    std::uint32_t phase = 0;                  ///< for these roles
     std::uint64_t left_out = 0, measured = 0; ///< iterations, of the last gap
     std::vector<LastLanes> last; ///< by index into the trace's sites; Accesses::all_in_program_order
     /// Of the last barrier: its site, an index into the trace's, and the lanes that have arrived.
@@ -63,6 +69,7 @@ private:
   void scale_summaries();
   void put_measured_sites(Snapshot& snapshot, const std::vector<std::uint32_t>& site_number);
   static bool continues_last(Stream& stream, std::uint32_t site, const trace::WarpAccess& access);
+  static void put_phase(Stream& stream, const trace::WarpAccess& executed, Access& entry);
   static void put_mark(Warp& warp, std::uint32_t site, const trace::WarpAccess& mark);
   void put_barrier(Stream& stream, std::uint32_t site, std::uint32_t lanes);
 
@@ -84,7 +91,10 @@ private:
   std::vector<std::uint32_t> measured_site_; ///< likewise: their index into Snapshot::sites
   std::unordered_map<std::uint64_t, std::uint32_t> stream_index_;
   std::vector<Stream> streams_;
-  std::uint64_t last_stream_key_ = ~std::uint64_t{0}; ///< a warp's accesses come in runs
+  /// The numbers of a block's phases, by the barrier and the phase's number there.
+  using PhasesOfBlock = std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t>;
+  std::unordered_map<std::uint64_t, PhasesOfBlock> phases_; ///< by block
+  std::uint64_t last_stream_key_ = ~std::uint64_t{0};       ///< a warp's accesses come in runs
   std::uint32_t last_stream_ = 0;
 };
 

@@ -60,6 +60,42 @@ model::Snapshot anything(model::Random& random) {
   return made;
 }
 
+/// Gives accesses a part in phases of barriers in shared memory, which take the place of those of blocks: in
+/// a random order of the block's accesses, each waits for phases only to which what comes before contributes.
+void add_random_phases(model::Snapshot& snapshot, model::Random& random) {
+  snapshot.has_barriers = false;
+  for (const model::Snapshot::Block& block : snapshot.blocks) {
+    std::vector<std::size_t> next(block.warps);
+    std::uint32_t current = 0, unfinished = block.warps;
+    while (unfinished != 0) {
+      const std::uint32_t number = random.below(block.warps);
+      model::Warp& warp = snapshot.warps[block.first_warp + number];
+      if (next[number] == warp.accesses.size())
+        continue;
+      model::Access& access = warp.accesses[next[number]++];
+      unfinished -= next[number] == warp.accesses.size();
+      if (access.kind == AccessKind::barrier) {
+        access.kind = AccessKind::load;
+        access.cache = model::FirstCache::shared;
+        access.is_awaited = true;
+      }
+      current += random.below(3) == 0;
+      const bool is_shared = access.cache == model::FirstCache::shared;
+      if ((!is_shared && access.kind != AccessKind::load) || random.below(4) == 0)
+        continue;
+      const bool waits = is_shared && current != 0 && random.below(2) == 0;
+      access.phase = waits       ? model::PhaseRole::waits
+                     : is_shared ? model::PhaseRole::arrives
+                                 : model::PhaseRole::copies;
+      if (!is_shared) {
+        access.is_awaited = false;
+        access.skips_l1 = true;
+      }
+      warp.phases.push_back(waits ? random.below(current) : current);
+    }
+  }
+}
+
 /// Changes the GPU's figures at random, to small caches and few resources.
 model::Gpu any_gpu(model::Random& random) {
   model::Gpu gpu = *model::load_gpu("a100", WARPLENS_GPU_FOLDER);
@@ -120,9 +156,11 @@ Launch any_launch(model::Random& random) {
 }
 
 TEST_CASE("A trial on a clock equals the reference, whatever the machine, its policy and the code") {
-  model::Random random(7, 0, 0);
+  model::Random random(7, 0, 0), of_phases(8, 0, 0);
   for (int round = 0; round < 2000; ++round) {
     auto [snapshot, gpu, occupancy] = any_launch(random);
+    if (round % 4 == 3)
+      add_random_phases(snapshot, of_phases);
     if (round >= 1500)
       add_random_code(snapshot, random);
     const model::Random of_trial(1, 0, std::uint32_t(round));
@@ -157,6 +195,30 @@ TEST_CASE("A trial on a clock equals the reference, whatever the machine, its po
           REQUIRE(std::abs(a.occupied[resource] - b.occupied[resource]) < 1e-6 * (1 + b.occupied[resource]));
     }
   }
+}
+
+TEST_CASE("Warps that wait for phases which others never complete go on when nothing else does") {
+  // Each arrives where the other waits, behind its own wait: other blocks let them pass where they ran.
+  model::Snapshot made;
+  made.sites.resize(1);
+  made.byte_masks = {{~std::uint64_t{0}, ~std::uint64_t{0}}};
+  made.blocks.push_back({0, 0, 2});
+  for (std::uint32_t number = 0; number < 2; ++number) {
+    model::Warp& warp = made.warps.emplace_back();
+    for (const model::PhaseRole role : {model::PhaseRole::waits, model::PhaseRole::arrives}) {
+      model::Access access;
+      access.cache = model::FirstCache::shared;
+      access.starts_bulk = true;
+      access.phase = role;
+      warp.accesses.push_back(access);
+      warp.phases.push_back(role == model::PhaseRole::waits ? number : 1 - number);
+    }
+    warp.bulks = 2;
+  }
+  finalize(made);
+  const model::Gpu gpu = *model::load_gpu("h100-sxm", WARPLENS_GPU_FOLDER);
+  const auto trial = model::run_clocked_trial(made, gpu, {1, 0, 1024u, "warps"}, model::Random(1, 0, 0));
+  CHECK(trial.time.instructions == 4);
 }
 
 TEST_CASE("A warp waits at a barrier until the last one of its block has arrived") {

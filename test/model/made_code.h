@@ -5,6 +5,7 @@
 #include "model/numeric/random.h"
 #include "model/snapshot/snapshot.h"
 
+#include <algorithm>
 #include <initializer_list>
 #include <memory>
 #include <utility>
@@ -57,10 +58,14 @@ inline model::Code made_code(const std::vector<MadeBlock>& blocks, std::vector<s
 inline void add_random_code(model::Snapshot& snapshot, model::Random& random) {
   model::Code code;
   code.architecture = 80;
+  const bool has_phases =
+      std::ranges::any_of(snapshot.warps, [](const model::Warp& warp) { return !warp.phases.empty(); });
   const auto add_instruction = [&](bool has_slot) {
     sass::Instruction made;
     // Any class but a branch: whether it makes an access does not depend on it here.
     made.kind = sass::InstructionClass(random.below(unsigned(sass::InstructionClass::nop) + 1));
+    if (has_phases && made.kind == sass::InstructionClass::barrier)
+      made.kind = sass::InstructionClass::nop; // warps would wait for each other both ways
     made.control.stall = std::uint8_t(random.below(16));
     made.control.write_scoreboard = std::uint8_t(random.below(8));
     made.control.read_scoreboard = std::uint8_t(random.below(8));

@@ -41,6 +41,15 @@ public:
     for (; next_block_ < resident; ++next_block_)
       starts_.insert({next_block_, {next_block_ % busy, next_block_}});
     next_start_ = next_block_;
+    for (std::uint32_t block = 0; block < snapshot.blocks.size(); ++block)
+      for (std::uint32_t warp = 0; warp < snapshot.blocks[block].warps; ++warp)
+        for (const Step& step : steps_[snapshot.blocks[block].first_warp + warp]) {
+          const auto role = step.access == nullptr ? model::PhaseRole::none : step.access->phase;
+          if (role == model::PhaseRole::arrives || role == model::PhaseRole::copies)
+            ++phases_[{block, step.phase}].missing;
+          for (const Step& part : step.parts)
+            ++phases_[{block, part.phase}].missing;
+        }
   }
 
   model::TrialCounts run() {
@@ -172,8 +181,16 @@ private:
     const model::Access* access = nullptr;
     const model::Transaction* transactions = nullptr;
     Cycle latency = 0;
-    std::size_t place = 0; ///< in TrialCounts::states
-    Cycle resolves = 0;    ///< of a branch: the end of its delay
+    std::size_t place = 0;   ///< in TrialCounts::states
+    Cycle resolves = 0;      ///< of a branch: the end of its delay
+    std::uint32_t phase = 0; ///< of a barrier in shared memory, where the access has a part in one
+    /// The further parts of a copy of many bytes, with their phases.
+    std::vector<Step> parts = {};
+  };
+  struct Phase {
+    std::size_t missing = 0;
+    Cycle at = 0;
+    std::vector<std::function<void(Cycle)>> waiting = {};
   };
   struct Sm {
     Sm(ReferenceClock& trial, std::uint32_t number_of_it, std::uint32_t l1_bytes, model::Random& start)
@@ -230,6 +247,8 @@ private:
     model::FastRandom random;
     Fills fills;
     Fills stores; ///< requests that no warp waits for
+    Fills copies; ///< in the background
+    Cycle copies_begin = 0;
     model::Ticks in_free = 0, out_free = 0;
     std::map<std::pair<std::uint32_t, std::uint32_t>, Waits> waits; ///< by block and warp
     ReferenceSm core;
@@ -270,12 +289,22 @@ private:
       std::vector<Step>& of_warp = all.emplace_back();
       const model::Access* access = warp.accesses.data();
       const model::Transaction* transactions = warp.transactions.data();
+      auto phase = warp.phases.begin();
       const auto add = [&](Instruction instruction, std::optional<std::size_t> place = std::nullopt) {
-        of_warp.push_back({.instruction = instruction,
-                           .access = access,
-                           .transactions = transactions,
-                           .place = place.value_or(instructions + access->site)});
+        Step step{.instruction = instruction,
+                  .access = access,
+                  .transactions = transactions,
+                  .place = place.value_or(instructions + access->site)};
         transactions += access++->transactions;
+        if (step.access->phase != model::PhaseRole::none)
+          step.phase = *phase++;
+        const auto copies = [](const Step& one) {
+          return one.access != nullptr && one.access->phase == model::PhaseRole::copies;
+        };
+        if (!place && copies(step) && !of_warp.empty() && copies(of_warp.back()))
+          of_warp.back().parts.push_back(step);
+        else
+          of_warp.push_back(step);
       };
       if (!timed) {
         while (access != warp.accesses.data() + warp.accesses.size())
@@ -364,6 +393,8 @@ private:
       return instruction.result == Instruction::none || wait.unknown != 0 ? model::never : wait.until;
     }
     const model::Access access = *step.access;
+    if (access.phase == model::PhaseRole::copies)
+      return copy_in_bulk(sm, at.block, step, wait, leaves);
     model::TrialCounts::Site& site = counts_.sites[access.site];
     const auto occupy = [&](Resource resource, double cycles) {
       site.occupied[std::size_t(resource)] += cycles;
@@ -405,7 +436,67 @@ private:
     if (load->unknown == 0)
       load->tell(load->until);
     issuing_ = false;
+    if (access.phase == model::PhaseRole::arrives)
+      contribute(at.block, step.phase, leaves + figures_.shared);
+    else if (access.phase == model::PhaseRole::waits && instruction.result != Instruction::none)
+      wait_for_phase(sm, at, step, wait, now);
     return instruction.result == Instruction::none || wait.unknown != 0 ? model::never : wait.until;
+  }
+
+  void wait_for_phase(Sm& sm, const InstructionPlace& at, const Step& step, Wait& wait, Cycle now) {
+    const auto pass = [&wait, site = std::optional(std::uint32_t{step.access->site}),
+                       place = step.place](Cycle over) {
+      if (std::tuple(over, site, place) > std::tuple(wait.until, wait.site, wait.place))
+        wait = {wait.unknown, over, site, place};
+    };
+    Phase& phase = phases_[{at.block, step.phase}];
+    if (phase.missing == 0)
+      return pass(std::max(phase.at, now));
+    ++wait.unknown;
+    phase.waiting.push_back([&sm, &wait, pass, at, result = step.instruction.result](Cycle over) {
+      --wait.unknown;
+      pass(over);
+      if (wait.unknown == 0)
+        sm.core.complete(at.block, at.warp, result, wait.until);
+    });
+  }
+  void contribute(std::uint32_t block, std::uint32_t number, Cycle at) {
+    Phase& phase = phases_[{block, number}];
+    phase.at = std::max(phase.at, at);
+    if (--phase.missing == 0)
+      for (const auto& tell : std::exchange(phase.waiting, {}))
+        tell(phase.at);
+  }
+  /// One line in a cycle, of one copy of the SM after the other, past the L1.
+  Cycle copy_in_bulk(Sm& sm, std::uint32_t block, const Step& step, Wait& wait, Cycle leaves) {
+    counts_.sites[step.access->site].occupied[std::size_t(Resource::issue)] += 1.0 / figures_.sm.schedulers;
+    if (const Cycle there = leaves + 1; there > wait.until || (there == wait.until && !wait.site))
+      wait = {wait.unknown, there, std::nullopt, step.place};
+    Cycle& begin = sm.copies_begin;
+    begin = std::max(begin, leaves);
+    std::vector<Step> parts{step};
+    parts.insert(parts.end(), step.parts.begin(), step.parts.end());
+    for (const Step& part : parts) {
+      const auto load = std::make_shared<Last>();
+      load->until = {begin, model::Level::l1};
+      load->tell = [this, begin, block, part](const Arrived& arrived) {
+        counts_.sites[part.access->site].latency_ns[unsigned(arrived.level)] +=
+            double(arrived.at - begin) * figures_.ns_per_cycle;
+        contribute(block, part.phase, arrived.at);
+      };
+      for (std::size_t i = 0; i < part.access->transactions; ++i) {
+        Event event;
+        event.line = part.transactions[i].line;
+        event.site = part.access->site;
+        event.sectors = part.transactions[i].sectors;
+        event.partition = sm.number % gpu_.l2.partitions;
+        const auto fill = sm.copies.add(event.line, 0);
+        load->wait_for(load, *fill);
+        event.answer = [fill](const Arrived& arrived) { arrive_at(*fill, arrived); };
+        send(sm, event, begin++);
+      }
+    }
+    return step.instruction.result == Instruction::none || wait.unknown != 0 ? model::never : wait.until;
   }
 
   void transact(Sm& sm, const model::Access& access, const model::Transaction& t,
@@ -772,6 +863,7 @@ private:
   std::multimap<Cycle, std::pair<std::size_t, std::uint32_t>> starts_; ///< SM and block, by cycle
   std::vector<std::tuple<Cycle, std::uint32_t, std::uint32_t>> ended_; ///< when, draw, SM
   std::map<std::uint32_t, Cycle> admitted_;                            ///< by block
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Phase> phases_;    ///< of barriers, by block and number
   std::uint32_t next_block_ = 0, ended_blocks_ = 0;
   Cycle next_start_ = 0, last_store_ = 0;
   model::TrialCounts counts_;

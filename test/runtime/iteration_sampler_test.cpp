@@ -76,7 +76,7 @@ Recorded record(std::uint32_t warps, std::uint64_t iterations,
       }
       sampler.on_run(id, head, 8, made.lanes);
       if (made.has_barrier)
-        sampler.on_barrier(id, head + 7, made.lanes);
+        sampler.on_barrier(id, {.instruction = head + 7, .lanes = made.lanes});
     }
   for (std::uint32_t warp = 0; warp < warps; ++warp)
     sampler.on_run({0, warp}, head + 8, 1, ~0u);

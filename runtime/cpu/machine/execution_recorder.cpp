@@ -104,7 +104,16 @@ std::uint32_t ExecutionRecorder::resolve(machine::WarpId warp, const machine::Ac
   return here;
 }
 
+void ExecutionRecorder::put_phase(machine::WarpId warp, std::uint64_t site, machine::BarrierPhase phase) {
+  trace::WarpAccess record{.site = site | trace::is_in_phase, .active = 0b11, .bytes = word_bytes};
+  record.addresses[0] = phase.barrier;
+  record.addresses[1] = phase.number;
+  put(warp, record);
+}
+
 void ExecutionRecorder::on_access(machine::WarpId warp, const machine::Access& access) {
+  if (access.phase && left_out_ == 0 && !access.is_further)
+    put_phase(warp, access.instruction, *access.phase);
   trace::WarpAccess record;
   record.site = access.instruction | left_out_;
   record.bytes = access.bytes;
@@ -144,8 +153,13 @@ void ExecutionRecorder::put_bulk(machine::WarpId warp, trace::WarpAccess& record
   }
 }
 
-void ExecutionRecorder::on_barrier(machine::WarpId warp, std::uint32_t instruction, machine::Mask lanes) {
-  put(warp, {.site = instruction, .active = lanes, .space = Space::generic, .kind = AccessKind::barrier});
+void ExecutionRecorder::on_barrier(machine::WarpId warp, const machine::Arrival& arrival) {
+  if (arrival.phase)
+    put_phase(warp, arrival.instruction | (arrival.waits ? trace::waits_for_phase : 0), *arrival.phase);
+  put(warp, {.site = arrival.instruction,
+             .active = arrival.lanes,
+             .space = Space::generic,
+             .kind = AccessKind::barrier});
 }
 
 void ExecutionRecorder::leave_out(machine::WarpId warp, std::uint32_t loop, std::uint64_t iterations,

@@ -33,7 +33,7 @@ public:
 
   void on_run(machine::WarpId warp, std::uint32_t first, std::uint32_t count, machine::Mask active) override;
   void on_access(machine::WarpId warp, const machine::Access& access) override;
-  void on_barrier(machine::WarpId warp, std::uint32_t instruction, machine::Mask lanes) override;
+  void on_barrier(machine::WarpId warp, const machine::Arrival& arrival) override;
 
   /// Returns how many accesses and arrivals at barriers of a warp are recorded: a copy to shared memory is
   /// one.
@@ -59,6 +59,7 @@ private:
   void put_runs(machine::WarpId warp);
   std::span<const ConstantOperand> operands_of(std::uint32_t first, std::uint32_t count) const;
   void put_bulk(machine::WarpId warp, trace::WarpAccess& record, std::uint64_t address, std::uint64_t bytes);
+  void put_phase(machine::WarpId warp, std::uint64_t site, machine::BarrierPhase phase);
   /// Moves the lanes' addresses to their space; returns the lanes in that of the first lane.
   std::uint32_t resolve(machine::WarpId warp, const machine::Access& access, std::uint32_t lanes,
                         trace::WarpAccess& record) const;

@@ -40,7 +40,7 @@ bool IterationSampler::is_of_shared_memory(const Event& event) {
 /// Adds an event to a loop's iteration.
 void IterationSampler::note(Loop& loop, const Event& event) {
   mix(loop.hash, std::uint64_t(event.kind) << 32 | event.active);
-  loop.has_barriers |= event.kind == Event::Kind::barrier;
+  loop.has_barriers |= event.is_of_block();
   if (!event.access)
     return mix(loop.hash, std::uint64_t{event.first} << 32 | event.count);
   const machine::Access& access = *event.access;
@@ -128,7 +128,7 @@ void IterationSampler::record(machine::WarpId warp, OfWarp& of, const Event& eve
     note(of.loops[i], event);
   switch (event.kind) {
   case Event::Kind::run: return recorder_.on_run(warp, event.first, event.count, event.active);
-  case Event::Kind::barrier: return recorder_.on_barrier(warp, event.first, event.active);
+  case Event::Kind::barrier: return recorder_.on_barrier(warp, event.arrival);
   case Event::Kind::access: break;
   }
   machine::Access access = *event.access;
@@ -163,7 +163,7 @@ void IterationSampler::record_held(machine::WarpId warp, OfWarp& of) {
   const Loop& loop = of.loops.back();
   if (held.left_out != 0) {
     of.barriers_left_out +=
-        held.left_out * std::uint64_t(std::ranges::count(held.first, Event::Kind::barrier, &Event::kind));
+        held.left_out * std::uint64_t(std::ranges::count_if(held.first, &Event::is_of_block));
     for (std::size_t i = 0; i < outer; ++i)
       of.loops[i].is_unique = true;
     recorder_.leave_out(warp, loop.head, held.left_out, held.measured, held.measured_from);
@@ -220,9 +220,12 @@ void IterationSampler::on_access(machine::WarpId warp, const machine::Access& ac
   std::ranges::copy(access.addresses, event.addresses.begin());
 }
 
-void IterationSampler::on_barrier(machine::WarpId warp, std::uint32_t instruction, machine::Mask lanes) {
+void IterationSampler::on_barrier(machine::WarpId warp, const machine::Arrival& arrival) {
   OfWarp& of = warps_[warp.warp];
-  Event event{.kind = Event::Kind::barrier, .first = instruction, .active = lanes};
+  Event event{.kind = Event::Kind::barrier,
+              .first = arrival.instruction,
+              .active = arrival.lanes,
+              .arrival = arrival};
   if (!of.held)
     return record(warp, of, event, of.loops.size());
   note(of.loops.back(), event);

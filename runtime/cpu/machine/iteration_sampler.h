@@ -28,7 +28,7 @@ public:
 
   void on_run(machine::WarpId warp, std::uint32_t first, std::uint32_t count, machine::Mask active) override;
   void on_access(machine::WarpId warp, const machine::Access& access) override;
-  void on_barrier(machine::WarpId warp, std::uint32_t instruction, machine::Mask lanes) override;
+  void on_barrier(machine::WarpId warp, const machine::Arrival& arrival) override;
 
   /// Records what is held back: the block has ended.
   void end_block(std::uint64_t block);
@@ -50,6 +50,10 @@ private:
     machine::Mask active = 0;
     std::optional<machine::Access> access = {}; ///< whose addresses are:
     std::array<std::uint64_t, machine::lane_count> addresses = {};
+    machine::Arrival arrival = {}; ///< of a barrier
+
+    /// All warps of the block meet there.
+    bool is_of_block() const { return kind == Kind::barrier && !arrival.phase; }
   };
   /// Two sums over the addresses of an access's lanes: if both advance by as much as they would for a step of
   /// all lanes, all lanes advance.

@@ -107,9 +107,9 @@ public:
     if (PollFilter* const filter = filter_of(warp))
       filter->on_answer(warp, instruction, active, answer);
   }
-  void on_barrier(machine::WarpId warp, std::uint32_t instruction, machine::Mask lanes) override {
+  void on_barrier(machine::WarpId warp, const machine::Arrival& arrival) override {
     if (PollFilter* const filter = filter_of(warp))
-      filter->on_barrier(warp, instruction, lanes);
+      filter->on_barrier(warp, arrival);
   }
   /// The blocks have ended. Returns the number of their records.
   std::uint64_t end() {
@@ -162,9 +162,9 @@ public:
     ++records_;
     sink_.on_access(warp, access);
   }
-  void on_barrier(machine::WarpId warp, std::uint32_t instruction, machine::Mask lanes) override {
+  void on_barrier(machine::WarpId warp, const machine::Arrival& arrival) override {
     ++records_;
-    sink_.on_barrier(warp, instruction, lanes);
+    sink_.on_barrier(warp, arrival);
   }
   std::uint64_t records() const { return records_; }
 

@@ -50,9 +50,9 @@ void PollFilter::on_answer(machine::WarpId warp, std::uint32_t instruction, mach
   poll.now.clear();
 }
 
-void PollFilter::on_barrier(machine::WarpId warp, std::uint32_t instruction, machine::Mask lanes) {
+void PollFilter::on_barrier(machine::WarpId warp, const machine::Arrival& arrival) {
   end(warp, polls_[warp.warp]);
-  sink_.on_barrier(warp, instruction, lanes);
+  sink_.on_barrier(warp, arrival);
 }
 
 void PollFilter::end_block(std::uint64_t block) {

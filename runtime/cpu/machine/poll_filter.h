@@ -23,7 +23,7 @@ public:
   void on_access(machine::WarpId warp, const machine::Access& access) override;
   void on_answer(machine::WarpId warp, std::uint32_t instruction, machine::Mask active,
                  std::uint64_t answer) override;
-  void on_barrier(machine::WarpId warp, std::uint32_t instruction, machine::Mask lanes) override;
+  void on_barrier(machine::WarpId warp, const machine::Arrival& arrival) override;
 
   /// Tells what is held back: the block has ended.
   void end_block(std::uint64_t block);

@@ -1,0 +1,27 @@
+"""Tests that warps wait for each other, and for copies in the background, at barriers in shared memory, in the model as in the program."""
+
+import unittest
+
+from warplens_tool import KERNELS, Profile, main
+
+BLOCKS, CHUNKS, WARPS = 16, 64, 3
+
+
+class HandedOver(unittest.TestCase):
+    def test_copies_are_awaited_and_places_are_free_before_they_are_filled_again(self):
+        profile = Profile(KERNELS / "handed_over.cu", "--gpu", "h100-sxm", "--trials", "2", "--nvcc", "-arch=sm_90")
+        self.assertEqual(profile.stdout.splitlines()[0], "ok")
+        kernels = [profile.kernel(f"handed_over<{places}>") for places in (1, 4)]
+        one, four = (kernel["time"]["microseconds"]["mean"] for kernel in kernels)
+        # The way to memory and back takes some 400 ns by the tensor memory accelerator (Luo et al., arXiv:2501.12084: 743 cycles). Of four
+        # places, four copies are on that way at a time.
+        self.assertGreater(one, CHUNKS * 0.4)
+        self.assertGreater(four, CHUNKS / 4 * 0.4)
+        self.assertGreater(one, 2 * four)
+        for kernel in kernels:
+            checks = [one["executions"] for one in kernel["code"]["instructions"] if "PHASECHK" in one["sass"]]
+            self.assertEqual(sum(checks), BLOCKS * CHUNKS * WARPS, "each check is executed once, when its phase is over")
+
+
+if __name__ == "__main__":
+    main()
