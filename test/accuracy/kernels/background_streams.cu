@@ -22,10 +22,6 @@ __global__ void copy_by_threads(const Vector* in, int rounds) {
   __pipeline_wait_prior(0);
 }
 
-__device__ unsigned address_of(const void* shared) {
-  return static_cast<unsigned>(__cvta_generic_to_shared(shared));
-}
-
 __device__ void wait_for(unsigned barrier, unsigned parity) {
   unsigned passed = 0;
   while (!passed)
@@ -71,18 +67,20 @@ __global__ void copy_by_boxes(const __grid_constant__ CUtensorMap map, int rows_
   }
 }
 
-/// There is room for more than two stages of up to 256 threads.
+template <class Vector, int threads, int stages>
+void stream_in_stages(const Vector* in, int blocks, int rounds) {
+  constexpr std::size_t most = 48 * 1024; // bytes of shared memory that a kernel declares
+  if constexpr (stages * threads * sizeof(Vector) <= most)
+    copy_by_threads<Vector, stages, threads><<<blocks, threads>>>(in, rounds);
+}
+
 template <class Vector, int threads> void stream(int blocks, int stages, int rounds) {
   const Vector* in = allocate<Vector>(std::size_t(blocks) * threads * stages * rounds);
-  if (stages == 1)
-    copy_by_threads<Vector, 1, threads><<<blocks, threads>>>(in, rounds);
-  else if (stages == 2 || threads > 256)
-    copy_by_threads<Vector, 2, threads><<<blocks, threads>>>(in, rounds);
-  else if constexpr (threads <= 256) {
-    if (stages == 4)
-      copy_by_threads<Vector, 4, threads><<<blocks, threads>>>(in, rounds);
-    else
-      copy_by_threads<Vector, 8, threads><<<blocks, threads>>>(in, rounds);
+  switch (stages) {
+  case 1: return stream_in_stages<Vector, threads, 1>(in, blocks, rounds);
+  case 2: return stream_in_stages<Vector, threads, 2>(in, blocks, rounds);
+  case 4: return stream_in_stages<Vector, threads, 4>(in, blocks, rounds);
+  default: return stream_in_stages<Vector, threads, 8>(in, blocks, rounds);
   }
 }
 

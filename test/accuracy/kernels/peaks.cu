@@ -52,7 +52,7 @@ __global__ void read_shared(unsigned* out) {
     unsigned x, y, z, w;
     asm volatile("ld.volatile.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
                  : "=r"(x), "=r"(y), "=r"(z), "=r"(w)
-                 : "r"(unsigned(__cvta_generic_to_shared((const void*)place))));
+                 : "r"(address_of((const void*)place)));
     seen |= x ^ y ^ z ^ w;
   }
   if (seen == 0x12345678)

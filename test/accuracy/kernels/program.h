@@ -30,6 +30,11 @@ inline std::size_t argument(int count, char** values, int index, std::size_t oth
   return index < count ? std::strtoul(values[index], nullptr, 10) : otherwise;
 }
 
+/// Returns what instructions on shared memory take as an address there.
+__device__ inline unsigned address_of(const void* shared) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(shared));
+}
+
 /// Ends the program: returns its exit code, after the kernels have ended.
 inline int finish() {
   const cudaError_t error = cudaDeviceSynchronize();

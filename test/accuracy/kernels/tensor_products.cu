@@ -29,10 +29,6 @@ __device__ void multiply_add(float (&sums)[4], const unsigned (&a)[4], const uns
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-__device__ unsigned address_of(const void* shared) {
-  return static_cast<unsigned>(__cvta_generic_to_shared(shared));
-}
-
 /// Loads matrices of 8 × 8 halves; each lane has the address of a row.
 __device__ void load_four(unsigned (&words)[4], unsigned address) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
