@@ -25,12 +25,12 @@ std::string version_text() {
                              : "not found");
 }
 
-/// Takes the rest of the line in `profile … --run ARGS…` (`ab`, `baseline` and `gate` likewise), `run … --
-/// PROGRAM ARGS…` and `compile-commands … -- BUILD…`: it is the program's and not ours to parse.
+/// Takes the rest of the line in `profile … --run ARGS…` (`ab`, `baseline`, `gate` and `lsp` likewise), `run
+/// … -- PROGRAM ARGS…` and `compile-commands … -- BUILD…`: it is the program's and not ours to parse.
 std::vector<std::string> take_rest(std::vector<std::string>& arguments) {
   if (arguments.empty())
     return {};
-  constexpr std::string_view take_sources[] = {"profile", "ab", "baseline", "gate"};
+  constexpr std::string_view take_sources[] = {"profile", "ab", "baseline", "gate", "lsp"};
   const bool takes_sources = std::ranges::find(take_sources, arguments.front()) != std::end(take_sources);
   const std::string separator = takes_sources ? "--run" : "--";
   const auto found = std::ranges::find(arguments, separator);
@@ -147,6 +147,7 @@ int run_command_line(std::vector<std::string> arguments) {
   driver::declare_inspect(app, chosen);
   driver::declare_calibrate(app, chosen);
   driver::declare_doctor(app, chosen);
+  driver::declare_lsp(app, rest, chosen, exit_code);
   driver::declare_mcp(app, chosen);
   driver::declare_help(app, chosen);
   driver::help::add_help_all(app);

@@ -35,6 +35,8 @@ void declare_baseline(CLI::App& app, const std::vector<std::string>& rest, Actio
 void declare_gate(CLI::App& app, const std::vector<std::string>& rest, Action& chosen, int& exit_code);
 void declare_compare(CLI::App& app, Action& chosen);
 void declare_counters(CLI::App& app, Action& chosen);
+/// `exit_code`: that which the protocol wants.
+void declare_lsp(CLI::App& app, const std::vector<std::string>& rest, Action& chosen, int& exit_code);
 void declare_mcp(CLI::App& app, Action& chosen);
 
 /// Describes `app`, which holds every subcommand by the time that the action runs.

@@ -364,7 +364,7 @@ UNSEEN = {
 }
 # Commands without rows: their own tests give them their options.
 OTHER_COMMANDS = {"", "nvcc", "compile-commands", "trace", "trace info", "trace counts", "trace dump", "trace check", "trace accel-sim", "inspect",
-                  "mcp"}
+                  "mcp", "lsp"}
 
 
 def rows_of(table):
