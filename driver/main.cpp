@@ -107,10 +107,12 @@ int exit_code_of(const Expected<void>& done) {
 }
 
 int run_command_line(std::vector<std::string> arguments) {
+  if (auto words = driver::profile_words(arguments))
+    arguments = std::move(*words);
   CLI::App app(
       "Warplens shows, line by line, what the memory hierarchy does to each access of a CUDA program:\n"
       "how often it hits in L1 and L2, what latency to expect, and how sure that is. No GPU needed.\n\n"
-      "  warplens profile FILE.cu --gpu a100 --run ARGS...     is where to start",
+      "  warplens FILE.cu --gpu a100 --run ARGS...     is where to start: profiles, and writes the page",
       "warplens");
   app.require_subcommand(1);
   app.set_version_flag("--version", version_text);

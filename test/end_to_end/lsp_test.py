@@ -14,27 +14,31 @@ from warplens_tool import PROJECT, warplens
 
 KERNEL = """template <class T> __global__ void copy(const T* from, T* to, unsigned n) {
   unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
-  i = i % 64 * (n / 64) + i / 64;
+  i = i % STRIDE * (n / STRIDE) + i / STRIDE;
   if (i < n)
     to[i] = from[i];
 }
 """
 MAIN = """#include "kernel.cuh"
 #include <cstdlib>
+__global__ void fill(float* to) { to[threadIdx.x] = 0; }
 int main(int, char** arguments) {
   unsigned n = 64 * atoi(arguments[1]);
   float *from, *to;
   cudaMalloc(&from, 4 * n);
   cudaMalloc(&to, 4 * n);
+  fill<<<1, 256>>>(to);
   copy<<<n / 256, 256>>>(from, to, n);
   return cudaDeviceSynchronize() != cudaSuccess;
 }
 """
-HANGS = """#include <fstream>
+HANGS = """#include <cstdio>
 #include <unistd.h>
 __global__ void k(float* a) { *a = 1; }
 int main(int, char** arguments) {
-  std::ofstream(arguments[1]) << getpid();
+  FILE* mark = fopen(arguments[1], "w");
+  fprintf(mark, "%d", getpid());
+  fclose(mark);
   for (;;)
     sleep(1);
 }
@@ -194,7 +198,7 @@ class Lsp(unittest.TestCase):
 
     def test_a_save_refreshes_and_an_edit_carries_hints_along(self):
         self.write_program()
-        session = self.session("--budget", "60s", "--run", "256")  # figures that depend on no time
+        session = self.session("--budget", "60s", "--gpu", "v100", "--nvcc", "-DSTRIDE=64", "--kernel", "copy", "--run", "256")
         session.initialize()
         self.assertEqual(session.open("main.cu"), [])
         self.assertEqual(session.open("kernel.cuh"), [])
@@ -207,7 +211,9 @@ class Lsp(unittest.TestCase):
         hints = session.hints("kernel.cuh")
         self.assertEqual(list(hints), [5])
         self.assertEqual(hints[5], "100 % · 32.0 sectors/request · long_scoreboard")
-        self.assertEqual(session.hints("main.cu"), {})
+        self.assertEqual(session.hints("main.cu"), {})  # as --kernel leaves fill out
+        hover = session.request("textDocument/hover", textDocument={"uri": session.uri("kernel.cuh")}, position={"line": 4, "character": 0})
+        self.assertIn("on v100**", hover["result"]["contents"]["value"])
 
         findings = session.change("kernel.cuh", "\n\n" + KERNEL)
         self.assertEqual({(finding["range"]["start"]["line"], finding["code"]) for finding in findings}, {(6, "strided")})
@@ -216,7 +222,7 @@ class Lsp(unittest.TestCase):
         self.assertEqual(session.hints("kernel.cuh"), {})
 
         # The header's program is known now; it has no waste any more.
-        text = KERNEL.replace("  i = i % 64 * (n / 64) + i / 64;\n", "")
+        text = KERNEL.replace("  i = i % STRIDE * (n / STRIDE) + i / STRIDE;\n", "")
         (self.folder / "kernel.cuh").write_text(text)
         self.assertEqual(session.change("kernel.cuh", text), [{**finding, "range": {
             end: {"line": 3, "character": place["character"]} for end, place in finding["range"].items()}} for finding in findings])
@@ -260,13 +266,13 @@ class Lsp(unittest.TestCase):
         (self.folder / "main.cu").write_text(HANGS)
         (self.folder / "tmp").mkdir()
         mark = self.folder / "mark"
-        session = self.session("--run", str(mark), environment={"TMPDIR": str(self.folder / "tmp")})
+        session = self.session("main.cu", "--run", str(mark), environment={"TMPDIR": str(self.folder / "tmp")})
         session.initialize()
-        session.open("main.cu")
-        session.save("main.cu")
+        session.open("other.cuh", "")
+        session.save("other.cuh")  # the program is named
         self.assertEqual(session.until("$/progress")["value"]["kind"], "begin")
         first = self.start_of(mark)
-        session.save("main.cu")
+        session.save("other.cuh")
         self.assertEqual(session.until_ended(), "cancelled")
         begin = session.until("$/progress")
         second = self.start_of(mark)
@@ -274,7 +280,7 @@ class Lsp(unittest.TestCase):
         session.notify("window/workDoneProgress/cancel", token=begin["token"])
         self.assertEqual(session.until_ended(), "cancelled")
         self.assertFalse(pathlib.Path(f"/proc/{second}").exists())
-        session.save("main.cu")
+        session.save("other.cuh")
         session.until("$/progress")
         third = self.start_of(mark)
         _, errors, exit_code = session.ended()

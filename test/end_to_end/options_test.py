@@ -190,6 +190,7 @@ COMMANDS = {
 --registers      | --gpu c2050                  | --registers 63
 --no-probes      |                              | --no-probes
 --keep           | LOUD                         | --keep
+--page           |                              | --page page.html
 """),
     "run": ("run [--trials 2] [--format json] [--quiet] {} -- ./program {argument}", TRACED + CHECKS + QUIET),
     "model": ("model trace [--trials 2] [--format json] [--quiet] {}", SIMULATED + REGISTERS + KERNEL + PRINTED + QUIET),
