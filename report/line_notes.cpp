@@ -29,7 +29,8 @@ constexpr std::size_t kernel_characters = 60;
 struct Part {
   const KernelResult* kernel;
   judge::CostlyLine line;
-  double cost; ///< µs of the program, or the share of the latency where no kernel has a time
+  std::size_t gpu; ///< its place among those of the result
+  double cost;     ///< µs of the program, or the share of the latency where no kernel has a time
 };
 
 /// Returns the text as Markdown shows it unchanged.
@@ -121,7 +122,9 @@ void add_problems(LineNote& note, const Part& part) {
 }
 
 LineNote note_of(std::vector<Part>& parts) {
-  std::ranges::stable_sort(parts, std::ranges::greater(), &Part::cost);
+  std::ranges::stable_sort(parts, [](const Part& left, const Part& right) {
+    return left.gpu != right.gpu ? left.gpu < right.gpu : left.cost > right.cost;
+  });
   const Part& first = parts.front();
   LineNote note;
   note.file = first.line.file;
@@ -139,12 +142,14 @@ LineNote note_of(std::vector<Part>& parts) {
 
 std::vector<LineNote> line_notes(const Result& result) {
   std::map<std::pair<std::string, std::uint32_t>, std::vector<Part>> by_place;
+  std::map<std::string, std::size_t> gpus;
   for (const KernelResult& kernel : result.kernels) {
+    const std::size_t gpu = gpus.try_emplace(kernel.gpu, gpus.size()).first->second;
     const std::vector<judge::CostlyLine> lines = judge::lines_of(kernel);
     const double time = kernel.time ? kernel.time->microseconds.mean * judge::times_of(kernel) : 1;
     for (const judge::CostlyLine* line : judge::most_expensive(lines, lines.size()))
       if (line->line != 0)
-        by_place[{line->file, line->line}].push_back({&kernel, *line, time * line->share.value_or(0)});
+        by_place[{line->file, line->line}].push_back({&kernel, *line, gpu, time * line->share.value_or(0)});
   }
   std::vector<LineNote> notes;
   for (auto& [place, parts] : by_place)

@@ -28,8 +28,7 @@ struct LineNote {
 };
 
 /// Returns the notes on the lines that cost a kernel a hundredth of its time or more, by file and line. A
-/// line's hint is about the kernel in which the program spends the most time there; figures that are over one
-/// kernel never add up to another's.
+/// line's hint is about the first GPU, and the kernel in which the program spends the most time there.
 std::vector<LineNote> line_notes(const Result& result);
 
 } // namespace warplens::report
