@@ -344,6 +344,10 @@ AS_OTHERS = {"ab": ["model", "run", "profile", "diff"], "baseline": ["model", "r
 # Options whose effect these programs do not show, and why.
 UNSEEN = {
     ("ab", "--at"): "ab_test.py has a repository",
+    ("ab", "-P"): "ab_test.py scans macros and arguments",
+    ("ab", "--parameter-scan"): "likewise",
+    ("ab", "-L"): "likewise",
+    ("ab", "--parameter-list"): "likewise",
     ("gate", "--ratchet"): "gate_test.py changes the program",
     ("gate", "--same-within"): "likewise",
     ("report", "--advice"): "needs what `advise` found to pay",
