@@ -20,7 +20,10 @@ void Output::method_not_found_error(const Json& id, const std::string& method) {
 }
 
 void Output::request(const Json& id, const std::string& method, Json parameters) {
-  write({{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", std::move(parameters)}});
+  Json message{{"jsonrpc", "2.0"}, {"id", id}, {"method", method}};
+  if (!parameters.is_null())
+    message["params"] = std::move(parameters);
+  write(message);
 }
 
 void Output::notify(const std::string& method, Json parameters) {

@@ -30,6 +30,7 @@ public:
   void result(const Json& id, Json result);
   void error(const Json& id, int code, const std::string& message);
   void method_not_found_error(const Json& id, const std::string& method);
+  /// Sends a request; one whose parameters are null has none.
   void request(const Json& id, const std::string& method, Json parameters);
   void notify(const std::string& method, Json parameters);
 

@@ -100,7 +100,7 @@ class Session:
             if "id" in message and "method" in message:
                 self.send({"jsonrpc": "2.0", "id": message["id"], "result": None})
             if message.get("method") == method:
-                return message["params"]
+                return message.get("params")
 
     def until_ended(self):
         """Returns the text with which the next profile ends."""
