@@ -324,6 +324,10 @@ Expected<Finished> run(const Command& command) {
   return finished;
 }
 
+int last_signal_passed_on() {
+  return last_signal;
+}
+
 Error replace_with(const std::vector<std::string>& arguments) {
   std::vector<std::string> words = arguments;
   execvp(words.front().c_str(), pointers(words).data());

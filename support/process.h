@@ -62,6 +62,10 @@ struct Finished {
 /// started, or that it was cancelled.
 Expected<Finished> run(const Command& command);
 
+/// Returns the last signal that was passed on to children; 0: there was none. A server ends by it once its
+/// child has.
+int last_signal_passed_on();
+
 /// Replaces this process by the program, with our environment and files; returns only if it cannot be
 /// started.
 Error replace_with(const std::vector<std::string>& arguments);

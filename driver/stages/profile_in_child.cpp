@@ -3,6 +3,7 @@
 #include "driver/stages/read_result.h"
 #include "support/temporary.h"
 
+#include <csignal>
 #include <filesystem>
 
 namespace warplens::driver {
@@ -44,7 +45,11 @@ Expected<Result> profile_in_child(const ProfileRequest& request, Cancellation& c
   command.has_no_input = true; // ours has the client's messages
   command.capture_output = true;
   command.cancellation = &cancellation;
-  TRY_LET(finished, run(command));
+  const auto finished = run(command);
+  if (const int signal = last_signal_passed_on(); signal != 0)
+    std::raise(signal); // it was meant for us, too
+  if (!finished)
+    return tl::unexpected(finished.error());
   if (finished->exit_code != 0)
     return fail("warplens profile failed with exit code {}:\n{}", finished->exit_code,
                 end_of(finished->output));

@@ -22,7 +22,8 @@ struct ProfileRequest {
 /// The grace of a cancellation, in which the child ends its own children and removes its files.
 constexpr std::chrono::seconds grace_of_profile{3};
 
-/// Profiles the program on the CPU back end; the cancellation ends it. The error has the end of what
+/// Profiles the program on the CPU back end; the cancellation ends it. A SIGINT, SIGTERM or SIGHUP that
+/// reaches us meanwhile ends the child and then this process. The error has the end of what
 /// compilers and the program printed.
 Expected<Result> profile_in_child(const ProfileRequest& request, Cancellation& cancellation);
 

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import tempfile
 import threading
@@ -262,7 +263,7 @@ class Lsp(unittest.TestCase):
         mark.unlink()
         return identity
 
-    def test_a_new_save_and_the_end_of_the_input_end_the_child(self):
+    def test_a_new_save_the_end_of_the_input_and_a_signal_end_the_child(self):
         (self.folder / "main.cu").write_text(HANGS)
         (self.folder / "tmp").mkdir()
         mark = self.folder / "mark"
@@ -286,6 +287,16 @@ class Lsp(unittest.TestCase):
         _, errors, exit_code = session.ended()
         self.assertEqual((errors, exit_code), (b"", 0))
         self.assertFalse(pathlib.Path(f"/proc/{third}").exists())
+        self.assertEqual(list((self.folder / "tmp").iterdir()), [])
+
+        session = self.session("main.cu", "--run", str(mark), environment={"TMPDIR": str(self.folder / "tmp")})
+        session.initialize({})
+        session.open("other.cuh", "")
+        session.save("other.cuh")
+        fourth = self.start_of(mark)
+        session.process.terminate()  # without the end of its input
+        self.assertEqual(session.process.wait(60), -signal.SIGTERM)
+        self.assertFalse(pathlib.Path(f"/proc/{fourth}").exists())
         self.assertEqual(list((self.folder / "tmp").iterdir()), [])
 
     def test_garbage(self):
