@@ -25,12 +25,12 @@ std::string version_text() {
                              : "not found");
 }
 
-/// Takes the rest of the line in `profile … --run ARGS…` (`ab`, `baseline` and `gate` likewise), `run … --
-/// PROGRAM ARGS…` and `compile-commands … -- BUILD…`: it is the program's and not ours to parse.
+/// Takes the rest of the line in `profile … --run ARGS…` (`ab`, `baseline`, `gate` and `lsp` likewise), `run
+/// … -- PROGRAM ARGS…` and `compile-commands … -- BUILD…`: it is the program's and not ours to parse.
 std::vector<std::string> take_rest(std::vector<std::string>& arguments) {
   if (arguments.empty())
     return {};
-  constexpr std::string_view take_sources[] = {"profile", "ab", "baseline", "gate"};
+  constexpr std::string_view take_sources[] = {"profile", "ab", "baseline", "gate", "lsp"};
   const bool takes_sources = std::ranges::find(take_sources, arguments.front()) != std::end(take_sources);
   const std::string separator = takes_sources ? "--run" : "--";
   const auto found = std::ranges::find(arguments, separator);
@@ -107,10 +107,12 @@ int exit_code_of(const Expected<void>& done) {
 }
 
 int run_command_line(std::vector<std::string> arguments) {
+  if (auto words = driver::profile_words(arguments))
+    arguments = std::move(*words);
   CLI::App app(
       "Warplens shows, line by line, what the memory hierarchy does to each access of a CUDA program:\n"
       "how often it hits in L1 and L2, what latency to expect, and how sure that is. No GPU needed.\n\n"
-      "  warplens profile FILE.cu --gpu a100 --run ARGS...     is where to start",
+      "  warplens FILE.cu --gpu a100 --run ARGS...     is where to start: profiles, and writes the page",
       "warplens");
   app.require_subcommand(1);
   app.set_version_flag("--version", version_text);
@@ -147,6 +149,7 @@ int run_command_line(std::vector<std::string> arguments) {
   driver::declare_inspect(app, chosen);
   driver::declare_calibrate(app, chosen);
   driver::declare_doctor(app, chosen);
+  driver::declare_lsp(app, rest, chosen, exit_code);
   driver::declare_mcp(app, chosen);
   driver::declare_help(app, chosen);
   driver::help::add_help_all(app);

@@ -50,7 +50,9 @@ model::Confidence confidence_of(const ModelOptions& options);
 
 struct OutputOptions {
   const ReportFormat* format = &report_format("text");
-  std::string file; ///< empty: stdout
+  std::string file;               ///< empty: stdout
+  std::string page;               ///< a file for the page, which is written beside the output; empty: none is
+  bool page_has_timeline = false; ///< the model makes a time-lapse for that page alone
   bool quiet = false;
   bool opens_page = false;                    ///< in the browser
   std::vector<const report::Column*> columns; ///< text and annotated diff; empty: the usual ones

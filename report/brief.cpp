@@ -5,6 +5,7 @@
 #include "judge/kernel_findings.h"
 #include "judge/verdict.h"
 #include "report/annotated_source.h"
+#include "report/warp_time_text.h"
 #include "result/json_node.h"
 #include "result/metrics.h"
 #include "result/names.h"
@@ -42,27 +43,16 @@ std::string place(const std::string& file, std::uint32_t line) {
   return short_text(fmt::format("{}:{}", std::filesystem::path(file).filename().string(), line), place_bytes);
 }
 
-/// Says in which state most warps at the line wait, apart from those that issue.
-void add_stall(BriefLine& line, const judge::CostlyLine& costly, const KernelResult& kernel) {
-  for (const LineTime& time : kernel.lines) {
-    if (time.file != costly.file || time.line != costly.line)
-      continue;
-    const auto first = time.states.begin() + 1; // behind `selected`
-    const auto most = std::max_element(first, time.states.end());
-    if (*most <= 0)
-      return;
-    line.stall = name_of(WarpState(most - time.states.begin()));
-    line.stall_share = *most;
-  }
-}
-
 BriefLine brief_line(const judge::CostlyLine& costly, const KernelResult& kernel) {
   BriefLine line;
   line.place = place(costly.file, costly.line);
   line.expression =
       short_text(judge::sites_to_explain(costly, kernel).front()->site.expression, expression_bytes);
   line.share = costly.share;
-  add_stall(line, costly, kernel);
+  if (const std::optional<Stall> stall = main_stall_at(costly.file, costly.line, kernel)) {
+    line.stall = name_of(stall->state);
+    line.stall_share = stall->share;
+  }
   return line;
 }
 
@@ -271,6 +261,9 @@ Expected<std::vector<Suggestion>> suggestions_from_json(const nlohmann::json& js
       suggestion["edit"].read(one.edit);
       suggestion["share"].read(one.share);
       suggestion["half_width"].read(one.half_width);
+      one.patch.clear();
+      if (suggestion.has("patch"))
+        suggestion["patch"].read(one.patch);
       suggestions.push_back(one);
     });
   });

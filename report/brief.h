@@ -28,6 +28,7 @@ struct Suggestion {
   std::string file;
   std::uint32_t line = 0; ///< 0: not known
   std::string edit;       ///< one sentence
+  std::string patch;      ///< a unified diff of the file, whose program was tried; empty: there is none
   /// The change of the kernel's modelled time, as a share of it (-0.3: 30 % less), and half of its 95 %
   /// interval.
   double share = 0, half_width = 0;

@@ -102,6 +102,14 @@ const std::vector<Column>& all_columns() {
   return columns;
 }
 
+std::string figures_of(const SiteResult& site) {
+  std::vector<std::string> figures;
+  for (const Column& column : all_columns())
+    if (const std::string text = column.text(site); text != "-")
+      figures.push_back(fmt::format(fmt::runtime(column.phrase), text));
+  return fmt::format("{}", fmt::join(figures, ", "));
+}
+
 const Column& cost_column(const KernelResult& kernel) {
   const SiteMetric* const cost = &judge::cost_metric(kernel);
   return *std::ranges::find(all_columns(), cost, [](const Column& column) { return &column.metric; });

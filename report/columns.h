@@ -33,6 +33,9 @@ struct Column {
 /// Returns all columns, in the order of --help.
 const std::vector<Column>& all_columns();
 
+/// Returns all figures of a site as phrases: "L1 50 %, latency 412 ns".
+std::string figures_of(const SiteResult& site);
+
 /// Returns the column of what a site costs its kernel: its share of the time, or of the latency if the result
 /// has no time.
 const Column& cost_column(const KernelResult& kernel);

@@ -20,14 +20,6 @@ bool is_file(const std::string& name, const std::string& wanted) {
          name.ends_with("/" + wanted);
 }
 
-std::string figures_of(const SiteResult& site) {
-  std::vector<std::string> figures;
-  for (const Column& column : all_columns())
-    if (const std::string text = column.text(site); text != "-")
-      figures.push_back(fmt::format(fmt::runtime(column.phrase), text));
-  return fmt::format("{}", fmt::join(figures, ", "));
-}
-
 std::string explain(const judge::CostlyLine& line, const KernelResult& kernel) {
   const std::string cost =
       line.share ? fmt::format(": {} % of the {}", share(line.share), kernel.time ? "time" : "latency") : "";

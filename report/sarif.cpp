@@ -359,6 +359,10 @@ std::string_view id_of(judge::Rule rule) {
   return text_of(rule).id;
 }
 
+bool is_warning(judge::Rule rule) {
+  return std::string_view(text_of(rule).level) == "warning";
+}
+
 std::string print_sarif(const Result& result, const SarifOptions& options) {
   Log log(options);
   for (const KernelResult& kernel : result.kernels)

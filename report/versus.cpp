@@ -14,14 +14,6 @@ namespace {
 
 constexpr std::size_t max_lines = 20; ///< one screen
 
-/// The ratio of two times, with half of its 95 % interval.
-std::string ratio_text(const judge::RelativeChange& change, bool inverse) {
-  const auto ratio = [&](double share) { return inverse ? 1 / (1 + share) : 1 + share; };
-  const double half_width = std::abs(ratio(change.high) - ratio(change.low)) / 2;
-  return fmt::format("{:.2f}{}", ratio(change.share),
-                     half_width >= 0.005 ? fmt::format(" ± {:.2f}", half_width) : "");
-}
-
 /// Returns what B is, compared with A: "1.31 ± 0.04 × as fast".
 std::string comparison_text(const judge::Speed& speed) {
   switch (speed.verdict) {
@@ -47,6 +39,13 @@ std::string equality_text(const Versus& versus) {
 }
 
 } // namespace
+
+std::string ratio_text(const judge::RelativeChange& change, bool inverse) {
+  const auto ratio = [&](double share) { return inverse ? 1 / (1 + share) : 1 + share; };
+  const double half_width = std::abs(ratio(change.high) - ratio(change.low)) / 2;
+  return fmt::format("{:.2f}{}", ratio(change.share),
+                     half_width >= 0.005 ? fmt::format(" ± {:.2f}", half_width) : "");
+}
 
 std::string sentence_of(const judge::TotalSpeed& total, double tolerance) {
   const judge::Speed& speed = total.speed;

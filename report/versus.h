@@ -15,6 +15,10 @@ struct Versus {
   bool sources_differ = false; ///< in their text
 };
 
+/// Returns the ratio of the times after and before, or the inverse, with half of its 95 % interval: "1.31 ±
+/// 0.04".
+std::string ratio_text(const judge::RelativeChange& change, bool inverse);
+
 /// Returns "B is 1.31 ± 0.04 times as fast as A on a100", "B takes 1.31 ± 0.04 times as long as A on a100",
 /// "B takes as long as A on a100, within ±1 %", or why none of these can be said.
 std::string sentence_of(const judge::TotalSpeed& total, double tolerance);

@@ -35,6 +35,18 @@ std::string text_of_states(const ByState& states) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+std::optional<Stall> main_stall_at(const std::string& file, std::uint32_t line, const KernelResult& kernel) {
+  for (const LineTime& time : kernel.lines) {
+    if (time.file != file || time.line != line)
+      continue;
+    const auto first = time.states.begin() + 1; // behind `selected`
+    const auto most = std::max_element(first, time.states.end());
+    if (*most > 0)
+      return Stall{WarpState(most - time.states.begin()), *most};
+  }
+  return std::nullopt;
+}
+
 std::string print_warp_time(const KernelResult& kernel, std::size_t width) {
   std::vector<const LineTime*> lines;
   for (const LineTime& line : kernel.lines)

@@ -13,6 +13,7 @@
 #include <spawn.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 extern char** environ;
@@ -169,7 +170,8 @@ void Cancellation::cancel() {
   const std::lock_guard lock(mutex_);
   cancelled_ = true;
   for (const pid_t group : groups_)
-    kill(-group, SIGKILL);
+    kill(-group, grace_.count() == 0 ? SIGKILL : SIGTERM);
+  changed_.notify_all();
 }
 
 /// One child on a Cancellation's list, or on none if that is null. It leaves the list before it is reaped:
@@ -189,22 +191,50 @@ public:
     if (cancellation_ && cancellation_->cancelled_)
       return false;
     spawn();
-    if (cancellation_ && pid > 0)
+    if (cancellation_ && pid > 0) {
       cancellation_->groups_.insert(group_ = pid);
+      if (cancellation_->grace_.count() != 0)
+        end_of_grace_ = std::thread([this] { wait_for_grace(); });
+    }
     return true;
   }
   /// Takes the child off the list; returns whether it was cancelled.
   bool forget() {
     if (!cancellation_)
       return false;
-    const std::lock_guard lock(cancellation_->mutex_);
+    std::unique_lock lock(cancellation_->mutex_);
     cancellation_->groups_.erase(group_);
-    return cancellation_->cancelled_;
+    is_forgotten_ = true;
+    const bool cancelled = cancellation_->cancelled_;
+    lock.unlock();
+    cancellation_->changed_.notify_all();
+    if (end_of_grace_.joinable())
+      end_of_grace_.join();
+    return cancelled;
   }
+  /// Returns whether a cancelled child may have ended in another way than by SIGKILL.
+  bool had_grace() const { return cancellation_ && cancellation_->grace_.count() != 0; }
 
 private:
+  /// Repeats SIGTERM, since a child of ours passes each on to those that it waits for and goes on, until it
+  /// has ended; and kills it once the grace is over.
+  void wait_for_grace() {
+    constexpr std::chrono::milliseconds pause{200};
+    const auto forgotten = [this] { return is_forgotten_; };
+    std::unique_lock lock(cancellation_->mutex_);
+    cancellation_->changed_.wait(lock, [this] { return is_forgotten_ || cancellation_->cancelled_; });
+    for (std::chrono::milliseconds waited{0}; !is_forgotten_ && waited < cancellation_->grace_;
+         waited += pause)
+      if (!cancellation_->changed_.wait_for(lock, pause, forgotten))
+        kill(-group_, SIGTERM);
+    if (!is_forgotten_)
+      kill(-group_, SIGKILL);
+  }
+
   Cancellation* cancellation_;
   pid_t group_ = 0;
+  bool is_forgotten_ = false;
+  std::thread end_of_grace_;
 };
 
 Expected<Finished> run(const Command& command) {
@@ -288,10 +318,14 @@ Expected<Finished> run(const Command& command) {
     if (errno != EINTR)
       return fail("lost sight of {}: {}", program, std::strerror(errno));
   finished.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-  if (was_cancelled && finished.signal == SIGKILL)
+  if (was_cancelled && (finished.signal == SIGKILL || cancellable.had_grace()))
     return cancelled();
   finished.exit_code = finished.signal ? 128 + finished.signal : WEXITSTATUS(status);
   return finished;
+}
+
+int last_signal_passed_on() {
+  return last_signal;
 }
 
 Error replace_with(const std::vector<std::string>& arguments) {

@@ -4,6 +4,7 @@
 #include "support/expected.h"
 
 #include <chrono>
+#include <condition_variable>
 #include <filesystem>
 #include <mutex>
 #include <set>
@@ -18,12 +19,18 @@ namespace warplens {
 /// process group of its own, so that the processes it has started (cc1plus by gcc) end with it.
 class Cancellation {
 public:
-  /// Kills the running commands; commands that have not started yet are not started.
+  /// With a grace, commands get SIGTERM until it is over, by which they can end children of their own and
+  /// remove their files; then they are killed.
+  explicit Cancellation(std::chrono::milliseconds grace = {}) : grace_(grace) {}
+
+  /// Ends the running commands; commands that have not started yet are not started.
   void cancel();
 
 private:
   friend class CancellableChild;
+  const std::chrono::milliseconds grace_;
   std::mutex mutex_;
+  std::condition_variable changed_;
   bool cancelled_ = false;
   std::set<pid_t> groups_;
 };
@@ -54,6 +61,10 @@ struct Finished {
 /// us while we wait are passed on to the children and end only them. An error means that it could not be
 /// started, or that it was cancelled.
 Expected<Finished> run(const Command& command);
+
+/// Returns the last signal that was passed on to children; 0: there was none. A server ends by it once its
+/// child has.
+int last_signal_passed_on();
 
 /// Replaces this process by the program, with our environment and files; returns only if it cannot be
 /// started.

@@ -1,5 +1,6 @@
 // `warplens ab`: profiles two versions of a program, and says how much faster one is.
 
+#include "driver/commands/ab_scan.h"
 #include "driver/commands/commands.h"
 #include "driver/commands/exit_code.h"
 #include "driver/options.h"
@@ -20,18 +21,6 @@ namespace warplens::driver {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct AbOptions {
-  std::vector<std::string> files;
-  std::string revision; ///< of A, where only one file is given
-  SourceOptions source;
-  ModelOptions model;
-  TraceOptions trace;
-  std::string format = "text";
-  OutputOptions output;
-  double tolerance = judge::default_tolerance;
-  bool exit_with_verdict = false;
-};
 
 /// A version of the program: a file, and how it is called.
 struct Version {
@@ -113,6 +102,8 @@ Expected<void> compare_versions(const AbOptions& options, const std::vector<std:
   if (!options.trace.keep_trace.empty())
     return fail("--trace keeps one trace, and two versions leave two: profile each with --trace");
   TRY(check_writable(options.output.file));
+  if (!options.ranges.empty() || !options.lists.empty())
+    return scan_program(options, arguments);
   TRY_LET(gpus, load_gpus(options.model));
   TRY_LET(directory, TemporaryDirectory::create());
   TRY_LET(versions, versions_of(options, directory->path()));
@@ -151,11 +142,12 @@ void declare_ab(CLI::App& app, const std::vector<std::string>& rest, Action& cho
   command
       ->add_option("--at", options->revision, "compare one file with itself as git has it at this revision")
       ->type_name("REVISION");
+  add_scan_options(*command, *options);
   add_same_within_option(*command, options->tolerance);
   add_exit_code_option(*command, options->exit_with_verdict);
   command
       ->add_option("--format", options->format,
-                   "text; markdown: a table for a pull request; json: warplens-diff/1")
+                   "text; markdown: a table for a pull request; json: warplens-diff/1, or warplens-scan/1")
       ->check(CLI::IsMember({"text", "markdown", "json"}))
       ->option_text("FORMAT=text");
   command->add_option("-o,--output", options->output.file, "write to a file instead of stdout")
@@ -170,7 +162,8 @@ void declare_ab(CLI::App& app, const std::vector<std::string>& rest, Action& cho
   command->footer(
       "  --run ARGS...                   the rest of the line: the arguments of both programs\n\n"
       "  warplens ab naive.cu tiled.cu --gpu a100,h100-sxm --run 4096\n"
-      "  warplens ab kernel.cu --at HEAD~1 --format markdown\n\n"
+      "  warplens ab kernel.cu --at HEAD~1 --format markdown\n"
+      "  warplens ab gemm.cu -L TILE 8,16,32 -P n 512 2048 512 --run {n}\n\n"
       "Kernels correspond by name; where each version has one, whatever their names are. Both draw the "
       "same random\nnumbers, so that what neither knows of the machine falls out of the ratio. Exit code: "
       "see --exit-code.");

@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,9 @@ using Action = std::function<Expected<void>()>;
 
 /// Declares a subcommand; `rest` holds the words after `--run` or `--` on the command line.
 void declare_profile(CLI::App& app, const std::vector<std::string>& rest, Action& chosen);
+/// Returns the command line of `profile` for the words of `warplens FILE.cu …`, which writes the page beside
+/// the report unless they choose an output; nothing if they do not begin with a file.
+std::optional<std::vector<std::string>> profile_words(const std::vector<std::string>& words);
 void declare_run(CLI::App& app, const std::vector<std::string>& rest, Action& chosen);
 void declare_placement(CLI::App& app, const std::vector<std::string>& rest, Action& chosen);
 void declare_advise(CLI::App& app, const std::vector<std::string>& rest, Action& chosen);
@@ -35,6 +39,8 @@ void declare_baseline(CLI::App& app, const std::vector<std::string>& rest, Actio
 void declare_gate(CLI::App& app, const std::vector<std::string>& rest, Action& chosen, int& exit_code);
 void declare_compare(CLI::App& app, Action& chosen);
 void declare_counters(CLI::App& app, Action& chosen);
+/// `exit_code`: that which the protocol wants.
+void declare_lsp(CLI::App& app, const std::vector<std::string>& rest, Action& chosen, int& exit_code);
 void declare_mcp(CLI::App& app, Action& chosen);
 
 /// Describes `app`, which holds every subcommand by the time that the action runs.

@@ -90,7 +90,31 @@ Expected<void> profile(const ProfileOptions& options, const std::vector<std::str
   return trace_model_print(run, options.model, options.output);
 }
 
+/// Returns whether the word is an option of profile's that chooses the output, alone or with its value.
+bool chooses_output(std::string_view word) {
+  const std::string_view name = word.substr(0, word.find('='));
+  constexpr std::string_view names[] = {"--format", "--output", "--open", "--page"};
+  return std::ranges::find(names, name) != std::end(names) ||
+         (word.starts_with("-o") && !word.starts_with("--"));
+}
+
 } // namespace
+
+std::optional<std::vector<std::string>> profile_words(const std::vector<std::string>& words) {
+  if (words.empty() || words.front().starts_with('-'))
+    return std::nullopt;
+  const std::filesystem::path file = words.front();
+  constexpr std::string_view extensions[] = {".cu", ".cpp", ".cc", ".cxx", ".c", ".cubin", ".ptx", ".fatbin"};
+  if (std::ranges::find(extensions, file.extension().string()) == std::end(extensions) &&
+      words.front().find('/') == std::string::npos)
+    return std::nullopt;
+  std::vector<std::string> completed = words;
+  const auto run = std::ranges::find(completed, "--run");
+  if (std::none_of(completed.begin(), run, chooses_output) && check_page())
+    completed.insert(run, {"--page", file.stem().string() + ".warplens.html"});
+  completed.insert(completed.begin(), "profile");
+  return completed;
+}
 
 void declare_profile(CLI::App& app, const std::vector<std::string>& rest, Action& chosen) {
   auto* command = app.add_subcommand(
@@ -109,6 +133,11 @@ void declare_profile(CLI::App& app, const std::vector<std::string>& rest, Action
       ->type_name("SPEC.toml")
       ->group(help::runs_group);
   add_output_options(*command, options->output);
+  command
+      ->add_option("--page", options->output.page,
+                   "write the page (--format html) to this file, too, with a time-lapse")
+      ->type_name("FILE")
+      ->group(help::printed_group);
   add_quiet_option(*command, options->output.quiet);
   add_model_options(*command, options->model);
   add_registers_option(*command, options->model);
@@ -142,7 +171,9 @@ void declare_profile(CLI::App& app, const std::vector<std::string>& rest, Action
       "  ]\n\n"
       "docs/modules.md has the other kinds of arguments.");
   command->callback([options, &rest, &chosen] {
-    choose_timeline(options->model, options->output.format->shows_timeline);
+    OutputOptions& output = options->output;
+    output.page_has_timeline = !output.page.empty() && !options->model.timeline;
+    choose_timeline(options->model, output.format->shows_timeline || !output.page.empty());
     chosen = [options, &rest] { return profile(*options, rest); };
   });
 }

@@ -1,5 +1,8 @@
 #include "driver/mcp/server.h"
 
+#include "driver/rpc/json_rpc.h"
+#include "driver/stages/profile_in_child.h"
+
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
@@ -7,52 +10,22 @@
 #include <istream>
 #include <memory>
 #include <mutex>
-#include <ostream>
 #include <thread>
 
 namespace warplens::driver::mcp {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-// JSON-RPC 2.0, section 5.1.
-constexpr int parse_error = -32700, invalid_request = -32600, method_not_found = -32601,
-              invalid_params = -32602;
-
-/// No client nests deeper; a copy of a message descends as deep as it is nested.
-constexpr int max_depth = 100;
+using rpc::Json;
+using rpc::Output;
 
 // The revisions whose messages we speak, the newest first.
 constexpr std::string_view protocol_versions[] = {"2025-06-18", "2025-03-26", "2024-11-05"};
-
-/// Writes whole messages, from several threads.
-class Output {
-public:
-  explicit Output(std::ostream& stream) : stream_(stream) {}
-
-  void result(const Json& id, Json result) {
-    write({{"jsonrpc", "2.0"}, {"id", id}, {"result", std::move(result)}});
-  }
-
-  void error(const Json& id, int code, const std::string& message) {
-    write({{"jsonrpc", "2.0"}, {"id", id}, {"error", {{"code", code}, {"message", message}}}});
-  }
-
-private:
-  void write(const Json& message) {
-    const std::lock_guard lock(mutex_);
-    stream_ << message.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n' << std::flush;
-  }
-
-  std::mutex mutex_;
-  std::ostream& stream_;
-};
 
 struct Call {
   Json id;
   const Tool* tool;
   nlohmann::json arguments;
-  std::shared_ptr<Cancellation> cancellation = std::make_shared<Cancellation>();
+  std::shared_ptr<Cancellation> cancellation = std::make_shared<Cancellation>(grace_of_profile);
   bool is_cancelled = false;
 };
 
@@ -129,32 +102,14 @@ public:
       : output_(output), worker_(output), version_(version), tools_(tools) {}
 
   void handle(const std::string& line) {
-    bool is_too_deep = false;
-    const auto keep = [&is_too_deep](int depth, Json::parse_event_t, Json&) {
-      is_too_deep |= depth > max_depth;
-      return !is_too_deep;
-    };
-    const Json message = Json::parse(line, keep, false);
-    if (is_too_deep)
-      return output_.error(nullptr, invalid_request,
-                           fmt::format("the message is nested deeper than {} levels", max_depth));
-    if (message.is_discarded())
-      return output_.error(nullptr, parse_error, "the line is not JSON");
-    const bool has_id = message.is_object() && message.contains("id") &&
-                        (message["id"].is_string() || message["id"].is_number_integer());
-    const Json id = has_id ? message["id"] : Json(nullptr);
-    if (!message.is_object() || message.value("jsonrpc", Json()) != "2.0" || !message.contains("method") ||
-        !message["method"].is_string()) {
-      if (!message.is_object() ||
-          !(message.contains("result") || message.contains("error"))) // of a request of ours
-        output_.error(id, invalid_request, "the message is not a request of JSON-RPC 2.0");
+    const auto message = rpc::parse(line, output_);
+    if (!message)
       return;
-    }
-    const Json parameters = message.contains("params") ? message["params"] : Json::object();
-    const auto method = message["method"].get<std::string>();
-    if (has_id)
-      return request(id, method, parameters);
-    if (method == "notifications/cancelled" && parameters.is_object() && parameters.contains("requestId"))
+    const Json& parameters = message->parameters;
+    if (message->is_request())
+      return request(message->id, message->method, parameters);
+    if (message->method == "notifications/cancelled" && parameters.is_object() &&
+        parameters.contains("requestId"))
       worker_.cancel(parameters["requestId"]);
   }
 
@@ -168,10 +123,7 @@ private:
       return output_.result(id, {{"tools", tools()}});
     if (method == "tools/call")
       return call(id, parameters);
-    output_.error(
-        id, method_not_found,
-        fmt::format("there is no method {}",
-                    Json(method.substr(0, 60)).dump(-1, ' ', true, Json::error_handler_t::replace)));
+    output_.method_not_found_error(id, method);
   }
 
   /// Answers with the client's revision if we speak it, else with our newest.
@@ -203,10 +155,10 @@ private:
     const Json name = parameters.is_object() && parameters.contains("name") ? parameters["name"] : Json();
     const auto tool = std::ranges::find_if(tools_, [&](const Tool& one) { return name == one.name; });
     if (tool == tools_.end())
-      return output_.error(id, invalid_params, "there is no tool of that name: see tools/list");
+      return output_.error(id, rpc::invalid_params, "there is no tool of that name: see tools/list");
     Json arguments = parameters.contains("arguments") ? parameters["arguments"] : Json::object();
     if (!arguments.is_object())
-      return output_.error(id, invalid_params, "a tool's arguments are an object");
+      return output_.error(id, rpc::invalid_params, "a tool's arguments are an object");
     worker_.add({id, &*tool, nlohmann::json(std::move(arguments))});
   }
 
@@ -220,7 +172,7 @@ private:
 
 void serve(std::istream& input, std::ostream& output, const std::string& version,
            const std::vector<Tool>& tools) {
-  Output messages(output);
+  Output messages(output, rpc::Framing::lines);
   Server server(messages, version, tools);
   for (std::string line; std::getline(input, line);)
     if (line.find_first_not_of(" \t\r") != std::string::npos)

@@ -1,15 +1,13 @@
 #include "driver/mcp/tools.h"
 
-#include "driver/stages/read_result.h"
+#include "driver/stages/profile_in_child.h"
 #include "report/brief.h"
 #include "report/brief_difference.h"
 #include "report/line_text.h"
 #include "result/result.h"
-#include "support/temporary.h"
 #include "support/terminal_text.h"
 
 #include <condition_variable>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -20,14 +18,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t max_output = 4000; // bytes of compilers and programs that an agent is shown
-
-/// How a program is profiled.
-struct ProfileRequest {
-  std::vector<std::string> sources;
-  std::string gpu = "a100", nvcc, kernel;
-  std::vector<std::string> program_arguments;
-  std::uint64_t seconds = 600; ///< after which it is ended
+/// A profile that a client asks for, and the time after which it is ended.
+struct TimedRequest {
+  ProfileRequest profile;
+  std::uint64_t seconds = 600;
 };
 
 /// Reads a call's arguments; the first fault is the error.
@@ -88,11 +82,11 @@ private:
   std::optional<Error> error_;
 };
 
-void read_request(Arguments& arguments, ProfileRequest& request) {
-  arguments.read("gpu", request.gpu);
-  arguments.read("nvcc", request.nvcc);
-  arguments.read("kernel", request.kernel);
-  arguments.read("run", request.program_arguments);
+void read_request(Arguments& arguments, TimedRequest& request) {
+  arguments.read("gpu", request.profile.gpu);
+  arguments.read("nvcc", request.profile.nvcc);
+  arguments.read("kernel", request.profile.kernel);
+  arguments.read("run", request.profile.program_arguments);
   arguments.read("timeout_seconds", request.seconds, 86400);
 }
 
@@ -130,50 +124,14 @@ private:
   std::thread thread_;
 };
 
-/// Returns the end of a long text, where compilers and programs say what went wrong.
-std::string end_of(const std::string& text) {
-  if (text.size() <= max_output)
-    return text;
-  const std::size_t line = text.find('\n', text.size() - max_output);
-  return "…\n" + text.substr(line == std::string::npos ? text.size() - max_output : line + 1);
-}
-
-/// Profiles by a process of its own: a program that crashes or never ends must not end the server.
-Expected<Result> profile(const ProfileRequest& request, Cancellation& cancellation) {
-  for (const std::string& source : request.sources)
-    if (std::error_code ignored; !std::filesystem::exists(source, ignored))
-      return fail("{}: there is no such file; paths are relative to {}", source,
-                  std::filesystem::current_path(ignored).string());
-  TRY_LET(folder, TemporaryDirectory::create());
-  const std::filesystem::path file = folder->path() / "result.json";
-  Command command;
-  command.arguments = {(executable_directory() / "warplens").string(), "profile"};
-  command.arguments.insert(command.arguments.end(), request.sources.begin(), request.sources.end());
-  for (std::string word : {std::string("--backend=cpu"), std::string("--quiet"), std::string("--format=json"),
-                           "--output=" + file.string(), "--gpu=" + request.gpu})
-    command.arguments.push_back(std::move(word));
-  if (!request.nvcc.empty())
-    command.arguments.push_back("--nvcc=" + request.nvcc);
-  if (!request.kernel.empty())
-    command.arguments.push_back("--kernel=" + request.kernel);
-  command.arguments.push_back("--run");
-  command.arguments.insert(command.arguments.end(), request.program_arguments.begin(),
-                           request.program_arguments.end());
-  command.has_no_input = true; // ours has the client's messages
-  command.capture_output = true;
-  command.cancellation = &cancellation;
-
+/// Profiles, unless that takes too long.
+Expected<Result> profile(const TimedRequest& request, Cancellation& cancellation) {
   Deadline deadline(std::chrono::seconds(request.seconds), cancellation);
-  const auto finished = run(command);
+  auto result = profile_in_child(request.profile, cancellation);
   if (deadline.stop())
     return fail("it was ended after {} s: give smaller inputs, a --kernel, or a longer timeout_seconds",
                 request.seconds);
-  if (!finished)
-    return tl::unexpected(finished.error());
-  if (finished->exit_code != 0)
-    return fail("warplens profile failed with exit code {}:\n{}", finished->exit_code,
-                end_of(finished->output));
-  return read_result(file.string());
+  return result;
 }
 
 /// The results of a session, by the names that tools call them.
@@ -200,9 +158,9 @@ Json brief_as_data(const Result& result) {
 
 Expected<Answer> profile_tool(const nlohmann::json& json, Cancellation& cancellation, Results& results) {
   Arguments arguments(json);
-  ProfileRequest request;
+  TimedRequest request;
   arguments.require("sources");
-  arguments.read("sources", request.sources);
+  arguments.read("sources", request.profile.sources);
   read_request(arguments, request);
   TRY(arguments.finish());
   TRY_LET(result, profile(request, cancellation));
@@ -232,13 +190,13 @@ Expected<Answer> explain_tool(const nlohmann::json& json, const Results& results
 }
 
 /// Returns the result of that name, or profiles the source of that name.
-Expected<const Result*> result_or_source(const std::string& name, ProfileRequest request,
+Expected<const Result*> result_or_source(const std::string& name, TimedRequest request,
                                          Cancellation& cancellation, Results& results,
                                          std::string& result_name) {
   result_name = name;
   if (const Result* result = results.find(name))
     return result;
-  request.sources = {name};
+  request.profile.sources = {name};
   TRY_LET(result, profile(request, cancellation));
   result_name = results.add(std::move(*result));
   return results.find(result_name);
@@ -246,7 +204,7 @@ Expected<const Result*> result_or_source(const std::string& name, ProfileRequest
 
 Expected<Answer> compare_tool(const nlohmann::json& json, Cancellation& cancellation, Results& results) {
   Arguments arguments(json);
-  ProfileRequest request;
+  TimedRequest request;
   std::string before, after, before_result, after_result;
   for (const char* required : {"before", "after"})
     arguments.require(required);

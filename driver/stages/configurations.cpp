@@ -41,14 +41,15 @@ bool is_name(const std::string& text) {
 }
 
 /// Returns the numbers of `from:to` or `from:to:step`.
-Expected<std::vector<std::string>> range_of(const std::vector<std::string>& parts, const std::string& text) {
+Expected<std::vector<std::string>> range_of(const std::vector<std::string>& parts, const std::string& text,
+                                            const std::string& option) {
   const auto from = number_in(parts[0]), to = number_in(parts[1]);
   const auto step = parts.size() > 2 ? number_in(parts[2]) : std::optional(1.0);
   if (!from || !to || !step || parts.size() > 3 || !(*step > 0) || *to < *from)
-    return fail("--vary {}: a range is FROM:TO or FROM:TO:STEP, ascending", text);
+    return fail("{} {}: a range is FROM:TO or FROM:TO:STEP, ascending", option, text);
   const double count = std::floor((*to - *from) / *step * (1 + 1e-12) + 1e-9) + 1;
   if (count > static_cast<double>(max_configurations))
-    return fail("--vary {}: more than {} values", text, max_configurations);
+    return fail("{} {}: more than {} values", option, text, max_configurations);
   std::vector<std::string> values;
   for (double i = 0; i < count; ++i)
     values.push_back(fmt::format("{}", *from + i * *step));
@@ -78,14 +79,14 @@ template <class Literal, class Name> void for_each_part(const std::string& text,
 
 } // namespace
 
-Expected<VariedParameter> parse_varied(const std::string& text) {
+Expected<VariedParameter> parse_varied(const std::string& text, const std::string& option) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || !is_name(text.substr(0, equals)) || equals + 1 == text.size())
-    return fail("--vary {}: it is NAME=FROM:TO:STEP or NAME=VALUE,VALUE", text);
+    return fail("{} {}: it is NAME=FROM:TO:STEP or NAME=VALUE,VALUE", option, text);
   VariedParameter varied{text.substr(0, equals), {}};
   const std::string values = text.substr(equals + 1);
   if (const auto parts = split(values, ':'); parts.size() > 1 && values.find(',') == std::string::npos) {
-    TRY_LET(range, range_of(parts, text));
+    TRY_LET(range, range_of(parts, text, option));
     varied.values = std::move(*range);
   } else {
     varied.values = split(values, ',');
@@ -97,9 +98,9 @@ Expected<std::vector<Parameters>> configurations_of(const std::vector<VariedPara
   std::vector<Parameters> all{{}};
   for (const VariedParameter& parameter : varied) {
     if (std::ranges::count(varied, parameter.name, &VariedParameter::name) > 1)
-      return fail("--vary {}: it is varied twice", parameter.name);
+      return fail("the parameter {} is varied twice", parameter.name);
     if (all.size() * parameter.values.size() > max_configurations)
-      return fail("the sweep has more than {} configurations", max_configurations);
+      return fail("there are more than {} configurations", max_configurations);
     std::vector<Parameters> extended;
     for (const Parameters& before : all)
       for (const std::string& value : parameter.values) {
@@ -111,7 +112,8 @@ Expected<std::vector<Parameters>> configurations_of(const std::vector<VariedPara
   return all;
 }
 
-Expected<std::string> fill_in(const std::string& text, const Parameters& parameters) {
+Expected<std::string> fill_in(const std::string& text, const Parameters& parameters,
+                              const std::string& option) {
   std::string filled, unknown;
   for_each_part(
       text, [&](const std::string& literal) { filled += literal; },
@@ -122,7 +124,7 @@ Expected<std::string> fill_in(const std::string& text, const Parameters& paramet
         filled += value.value_or("");
       });
   if (!unknown.empty())
-    return fail("'{}': there is no --vary {}=...", text, unknown);
+    return fail("'{}': there is no {} {}", text, option, unknown);
   return filled;
 }
 

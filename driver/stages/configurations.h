@@ -9,19 +9,21 @@
 
 namespace warplens::driver {
 
-/// A parameter of a sweep with its values: `n=60:200:5` (from, to, step) or `t=8,16`.
+/// A parameter of a sweep or a scan with its values: `n=60:200:5` (from, to, step) or `t=8,16`.
 struct VariedParameter {
   std::string name;
   std::vector<std::string> values;
 };
 
-Expected<VariedParameter> parse_varied(const std::string& text);
+/// The error names the option.
+Expected<VariedParameter> parse_varied(const std::string& text, const std::string& option = "--vary");
 
 /// Returns all combinations; the last parameter varies fastest.
 Expected<std::vector<significance::Parameters>> configurations_of(const std::vector<VariedParameter>& varied);
 
 /// Replaces each `{name}` by the parameter's value. An error names a parameter that there is not.
-Expected<std::string> fill_in(const std::string& text, const significance::Parameters& parameters);
+Expected<std::string> fill_in(const std::string& text, const significance::Parameters& parameters,
+                              const std::string& option = "--vary");
 
 /// Returns whether the text has `{name}`.
 bool mentions(const std::string& text, const std::string& name);

@@ -324,7 +324,7 @@ void say_what_has_no_probes(const std::string& program) {
 /// Returns whether all that is wanted can be had of a trace that leaves out iterations: a clock that executes
 /// the machine code, and no time-lapse, of which a page shows what there is.
 bool can_leave_out_loops(const RunRequest& request, const ModelOptions& model, const OutputOptions& output) {
-  const bool wants_timeline = model.timeline && !output.format->shows_timeline;
+  const bool wants_timeline = model.timeline && !output.format->shows_timeline && !output.page_has_timeline;
   return !request.options.whole_loops && !model.without_clock && !model.sharing && !wants_timeline &&
          std::ranges::all_of(request.gpus, [](const model::Gpu& gpu) { return gpu.pipes.has_value(); });
 }
@@ -359,8 +359,16 @@ Expected<void> trace_model_print(const RunRequest& request, const ModelOptions& 
                                  const OutputOptions& output) {
   TRY(check_writable(output.file));
   TRY(check_format(*output.format));
+  if (!output.page.empty()) {
+    TRY(check_writable(output.page));
+    TRY(check_page());
+  }
   TRY_LET(modelled, trace_and_model(request, model, output));
+  if (!output.page.empty()) // before the report, of which a pager may not want all
+    TRY(print_comparison({{modelled->result.program, &modelled->result}}, {.file = output.page}));
   TRY(print(modelled->result, modelled->result.program, output));
+  if (!output.page.empty() && !output.quiet)
+    complain("the page is " + output.page);
   if (!modelled->ending.empty())
     return fail("{}; the report covers what was collected until then", modelled->ending);
   if (modelled->result.trace_truncated)

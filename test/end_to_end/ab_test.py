@@ -6,8 +6,10 @@ import subprocess
 import tempfile
 import unittest
 
+import jsonschema
+
 import warplens_tool
-from warplens_tool import warplens
+from warplens_tool import PROJECT, warplens
 
 PROGRAM = """
 #include "step.h"
@@ -89,6 +91,75 @@ class Ab(unittest.TestCase):
             done = self.ab(*arguments)
             self.assertEqual((done.returncode, done.stdout), (1, ""), arguments)
             self.assertIn(why, done.stderr.splitlines()[-1])
+
+
+    SCANNED = """
+#include <cstdlib>
+__global__ void copy(float* out, const float* in, int step) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  out[i * step % (1 << 18)] = in[i * STEP % (1 << 18)];
+}
+int main(int, char** arguments) {
+  float *in, *out;
+  cudaMalloc(&in, 1 << 20);
+  cudaMalloc(&out, 1 << 20);
+  copy<<<108, 256>>>(out, in, atoi(arguments[1]));
+  return cudaDeviceSynchronize() != cudaSuccess;
+}
+"""
+
+    def test_a_scan_of_a_macro_and_an_argument(self):
+        self.write("scan.cu", self.SCANNED)
+        words = ["scan.cu", "--gpu", "a100,v100", "-L", "STEP", "16,1", "-P", "n", "1", "9", "8"]
+        text = self.ab(*words, "--run", "{n}")
+        self.assertEqual(text.returncode, 0, text.stderr)
+        lines = text.stdout.splitlines()
+        self.assertEqual(lines[0].split(), ["n", "STEP", "a100", "v100"])
+        self.assertEqual([line.split()[:2] for line in lines[1:5]], [["1", "16"], ["1", "1"], ["9", "16"], ["9", "1"]])
+        self.assertEqual([line.count("best") for line in lines[1:5]], [0, 2, 0, 0])
+        # Two trials of so few blocks cannot tell more than that.
+        self.assertEqual([line.split(";")[0] for line in lines[5:]], ["", "n=1 STEP=1 is the fastest on a100", "n=1 STEP=1 is the fastest on v100"])
+        self.assertEqual(text.stderr.count("\nbuild ") + text.stderr.startswith("build "), 2)  # once for each value of the macro
+
+        found = json.loads(self.ab(*words, "--format", "json", "--quiet", "--run", "{n}").stdout)
+        jsonschema.validate(found, json.loads((PROJECT / "docs/schemas/scan.json").read_text()))
+        self.assertEqual(found["configurations"][2], {"n": "9", "STEP": "16"})
+        for gpu in found["gpus"]:
+            self.assertEqual(gpu["best"], 1)
+            times = [time["microseconds"] for time in gpu["times"]]
+            self.assertEqual(min(times), times[1])
+            for time in gpu["times"]:
+                # Of paired trials, all of which both have, the ratio is that of the means.
+                self.assertAlmostEqual(time["beside_best"]["share"], time["microseconds"] / times[1] - 1, places=9)
+                self.assertLessEqual(time["beside_best"]["low"], time["beside_best"]["share"])
+        # Each time is that of the same program alone.
+        alone = self.folder / "alone.json"
+        done = warplens("profile", "scan.cu", "--backend", "cpu", "--trials", "2", "--quiet", "--nvcc", "-DSTEP=16", "--format", "json", "-o", alone,
+                        "--run", "9", cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(alone.read_text())["kernels"][0]["time"]["microseconds"]["mean"], found["gpus"][0]["times"][2]["microseconds"])
+
+    def test_a_scan_whose_values_change_nothing(self):
+        self.write("scan.cu", self.SCANNED)
+        done = self.ab("scan.cu", "-L", "option", "-DSTEP=1,-DSTEP=1 -DNOTHING", "--nvcc", "{option}", "--format", "markdown", "--quiet", "--run", "1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout.splitlines()[:4], [
+            "**option=-DSTEP=1 is the fastest on a100; as fast within ±1 %: option=-DSTEP=1 -DNOTHING**", "", "| option | a100 |  |", "|---|--:|--:|"])
+        self.assertRegex(done.stdout.splitlines()[4], r"^\| -DSTEP=1 \| \S+ µs \| \*\*best\*\* \|$")
+        self.assertRegex(done.stdout.splitlines()[5], r"^\| -DSTEP=1 -DNOTHING \| \S+ µs \| same \|$")
+
+    def test_scans_that_cannot_be(self):
+        for words, message in ((["a.cu", "b.cu", "-L", "n", "1"], "ab: -P and -L time one file in several configurations"),
+                               (["a.cu", "--at", "HEAD", "-L", "n", "1"], "ab: -P and -L time one file in several configurations"),
+                               (["b.cu", "--exit-code", "verdict", "-L", "n", "1"], "ab: --exit-code is about two versions"),
+                               (["b.cu", "-P", "n", "3", "1", "1"], "-P n=3:1:1: a range is FROM:TO or FROM:TO:STEP, ascending"),
+                               (["b.cu", "-L", "a-b", "1"], "-L a-b=1: it is NAME=FROM:TO:STEP or NAME=VALUE,VALUE"),
+                               (["b.cu", "-L", "n", "1", "-P", "n", "1", "2", "1"], "the parameter n is varied twice"),
+                               (["b.cu", "-L", "n", "1", "--run", "{m}"], "'{m}': there is no -P or -L m"),
+                               (["b.cu", "-L", "STEP", "1,)", "--quiet"], "STEP=): b.cu:")):
+            done = self.ab(*words)
+            self.assertEqual((done.returncode, done.stdout), (1, ""), words)
+            self.assertTrue(done.stderr.startswith("warplens: " + message), done.stderr)
 
 
 if __name__ == "__main__":

@@ -190,6 +190,7 @@ COMMANDS = {
 --registers      | --gpu c2050                  | --registers 63
 --no-probes      |                              | --no-probes
 --keep           | LOUD                         | --keep
+--page           |                              | --page page.html
 """),
     "run": ("run [--trials 2] [--format json] [--quiet] {} -- ./program {argument}", TRACED + CHECKS + QUIET),
     "model": ("model trace [--trials 2] [--format json] [--quiet] {}", SIMULATED + REGISTERS + KERNEL + PRINTED + QUIET),
@@ -343,6 +344,10 @@ AS_OTHERS = {"ab": ["model", "run", "profile", "diff"], "baseline": ["model", "r
 # Options whose effect these programs do not show, and why.
 UNSEEN = {
     ("ab", "--at"): "ab_test.py has a repository",
+    ("ab", "-P"): "ab_test.py scans macros and arguments",
+    ("ab", "--parameter-scan"): "likewise",
+    ("ab", "-L"): "likewise",
+    ("ab", "--parameter-list"): "likewise",
     ("gate", "--ratchet"): "gate_test.py changes the program",
     ("gate", "--same-within"): "likewise",
     ("report", "--advice"): "needs what `advise` found to pay",
@@ -364,7 +369,7 @@ UNSEEN = {
 }
 # Commands without rows: their own tests give them their options.
 OTHER_COMMANDS = {"", "nvcc", "compile-commands", "trace", "trace info", "trace counts", "trace dump", "trace check", "trace accel-sim", "inspect",
-                  "mcp"}
+                  "mcp", "lsp"}
 
 
 def rows_of(table):

@@ -203,6 +203,29 @@ class Formats(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn("only --format html goes with it", done.stderr)
 
+    def test_a_file_alone_is_profiled_and_has_its_page(self):
+        source = "__global__ void k(float* a) { a[threadIdx.x] = 1; }\nint main() { float* a; cudaMalloc(&a, 128); k<<<1, 32>>>(a); }\n"
+        (self.folder / "alone.cu").write_text(source)
+        page = self.folder / "alone.warplens.html"
+        done = warplens("alone.cu", "--backend", "cpu", "--trials", "2", cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("alone.cu", done.stdout)
+        profile = warplens("profile", "alone.cu", "--backend", "cpu", "--trials", "2", cwd=self.folder)
+        self.assertEqual(profile.stdout, done.stdout)
+        if warplens("report", "a.json", "--format", "html", cwd=self.folder).returncode == 0:  # the build has the page
+            self.assertEqual(done.stderr.splitlines()[-1], "warplens: the page is alone.warplens.html")
+            self.assertIn('"label":"alone.cu"', page.read_text().replace(": ", ":"))
+            page.unlink()
+        brief = warplens("./alone.cu", "--format", "brief", "--backend", "cpu", "--trials", "2", "--quiet", cwd=self.folder)
+        self.assertTrue(brief.stdout.startswith("k on a100\n"), brief.stdout + brief.stderr)
+        self.assertFalse(page.exists())
+        for words, exit_code, message in ((["none.cu"], 1, "none.cu: no such file"), (["no/such"], 1, "no/such: no such file"),
+                                          (["alone.cu", "--none"], 2, "The following argument was not expected: --none (see warplens profile --help)"),
+                                          (["alone"], 2, "there is no subcommand or option 'alone'")):
+            done = warplens(*words, cwd=self.folder)
+            self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (exit_code, "", 1), words)
+            self.assertTrue(done.stderr.startswith("warplens: " + message), done.stderr)
+
     def test_problems_in_visual_studio_code(self):
         tasks = json.loads((warplens_tool.PROJECT / "examples/vscode/tasks.json").read_text())["tasks"]
         findings, lines, errors = tasks[0]["problemMatcher"]

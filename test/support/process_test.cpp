@@ -1,3 +1,4 @@
+#include "support/files.h"
 #include "support/process.h"
 #include "support/temporary.h"
 #include "test/catch.h"
@@ -5,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <fmt/format.h>
 #include <fstream>
 #include <thread>
 #include <unistd.h>
@@ -154,6 +156,36 @@ TEST_CASE("a cancelled command ends with all its children, and later ones do not
   const auto late = folder->path() / "late";
   CHECK_FALSE(run({.arguments = {"touch", late.string()}, .cancellation = &cancellation}));
   CHECK_FALSE(std::filesystem::exists(late));
+}
+
+TEST_CASE("a command that is cancelled with a grace ends by itself, or is killed once it is over") {
+  const auto folder = TemporaryDirectory::create();
+  REQUIRE(folder);
+  // The shell notes each signal; the first one goes on, as a program that passes it to its children does.
+  const auto script = [&](const std::string& on_signal) {
+    return fmt::format("n=0; trap 'n=$((n+1)); {}' TERM; echo > {}; while :; do sleep 0.05; done", on_signal,
+                       (folder->path() / "started").string());
+  };
+  const auto cancelled = [&](const std::string& on_signal) {
+    std::filesystem::remove(folder->path() / "started");
+    Cancellation cancellation(std::chrono::milliseconds(1500));
+    std::thread canceller([&] {
+      wait_for(folder->path() / "started");
+      cancellation.cancel();
+    });
+    const auto finished = run({.arguments = {"sh", "-c", script(on_signal)},
+                               .capture_output = true,
+                               .cancellation = &cancellation});
+    canceller.join();
+    REQUIRE_FALSE(finished);
+    CHECK(finished.error().message == "sh was no longer needed");
+  };
+  const std::string file = (folder->path() / "signals").string();
+  cancelled(fmt::format("echo $n > {}; [ $n = 2 ] && exit 0", file));
+  CHECK(read_file(file).value_or("") == "2\n");
+  const auto begin = std::chrono::steady_clock::now();
+  cancelled("true"); // never ends
+  CHECK(std::chrono::steady_clock::now() - begin >= std::chrono::milliseconds(1500));
 }
 
 TEST_CASE("signals reach the processes that a cancellable command has started") {
