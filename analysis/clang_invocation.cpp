@@ -221,22 +221,18 @@ bool execute(clang::CompilerInstance& compiler, const DefinitionTargets& targets
   return compiler.ExecuteAction(action);
 }
 
-/// Runs the action; returns false also if Clang crashes, as it does in some headers behind precompiled ones
-/// (`delete this` in the device half). What it had then is never freed.
-bool execute_or_crash(Compilation& compilation) {
+} // namespace
+
+bool survives(Compilation& compilation, const std::function<void()>& work) {
   llvm::CrashRecoveryContext::Enable();
-  bool is_compiled = false;
-  const bool survives =
-      llvm::CrashRecoveryContext().RunSafely([&] { is_compiled = execute(*compilation.compiler, {}); });
+  const bool survived = llvm::CrashRecoveryContext().RunSafely([&] { work(); });
   llvm::CrashRecoveryContext::Disable();
-  if (!survives) {
+  if (!survived) {
     static_cast<void>(compilation.compiler.release());
     static_cast<void>(compilation.errors.release());
   }
-  return survives && is_compiled;
+  return survived;
 }
-
-} // namespace
 
 Expected<void> compile(const std::vector<std::string>& arguments, const std::string& source, Half half,
                        bool hide_entities, const std::filesystem::path& cache) {
@@ -263,7 +259,8 @@ Expected<void> compile(const std::vector<std::string>& arguments, const std::str
       compilation->errors->ignore_while([&compiler] { return is_in_device_function(compiler); });
     }
     if (round == Round::with_precompiled_headers) {
-      if (execute_or_crash(*compilation))
+      bool is_compiled = false;
+      if (survives(*compilation, [&] { is_compiled = execute(compiler, {}); }) && is_compiled)
         return {};
       continue;
     }

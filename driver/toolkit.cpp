@@ -100,4 +100,12 @@ std::string version_of(const Toolkit& toolkit) {
   return match ? (*match)[1] : "unknown";
 }
 
+fs::path libraries_of(const Toolkit& toolkit) {
+  std::error_code error;
+  for (const char* folder : {"lib64", "lib", "targets/x86_64-linux/lib"})
+    if (fs::is_directory(toolkit.root / folder, error))
+      return fs::canonical(toolkit.root / folder, error);
+  return {};
+}
+
 } // namespace warplens::driver

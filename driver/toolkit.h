@@ -26,4 +26,7 @@ bool was_asked_for_toolkit();
 /// Returns "13.0.88", as its nvcc prints it; "unknown" if it does not.
 std::string version_of(const Toolkit& toolkit);
 
+/// Returns the folder of its libraries for this machine; empty if it has none.
+std::filesystem::path libraries_of(const Toolkit& toolkit);
+
 } // namespace warplens::driver

@@ -537,18 +537,25 @@ u32 convert_small_floats(const Operands& o, const Lane& lane) {
   const u32 bits = is_nibble ? 4 : 8, b = low(lane.b) >> (o.high ? 2 * bits : 0);
   const auto relu = [&](double value) { return o.relu && !(value != value) && !(value > 0) ? 0 : value; };
   if (o.function == 2) {
-    const auto half = [&](u32 of) {
-      return u32{
-          double_to_half(relu(small_float(kind, b >> (bits * of) & ((1u << bits) - 1))), Direction::nearest)};
+    const auto half = [&](u32 of) -> u32 {
+      const double value = relu(small_float(kind, b >> (bits * of) & ((1u << bits) - 1)));
+      return o.bf16 ? double_to_bfloat(value, Direction::nearest) : double_to_half(value, Direction::nearest);
     };
     return half(1) << 16 | half(0);
   }
   const bool from_halves = o.source_type == 1;
-  const double first = from_halves ? half_to_float(static_cast<std::uint16_t>(b >> 16))
-                                   : as_float(low(signed_source(o.a, lane.a)));
-  const double second =
-      from_halves ? half_to_float(static_cast<std::uint16_t>(b)) : as_float(low(signed_source(o.b, lane.b)));
-  return to_small_float(kind, relu(first)) << bits | to_small_float(kind, relu(second));
+  const auto half = [&](u32 bits_of_it) {
+    const auto word = static_cast<std::uint16_t>(bits_of_it);
+    return o.bf16 ? bfloat_to_float(word) : half_to_float(word);
+  };
+  const double first = from_halves ? half(b >> 16) : as_float(low(signed_source(o.a, lane.a)));
+  const double second = from_halves ? half(b) : as_float(low(signed_source(o.b, lane.b)));
+  const auto merged = [&](u32 pair) { return low(lane.c) << 16 | pair; };
+  if (kind == sass::SmallFloat::e8m0) {
+    const bool up = o.rounding == sass::Rounding::up;
+    return merged(to_power_of_two(first, up, o.saturates) << bits | to_power_of_two(second, up, o.saturates));
+  }
+  return merged(to_small_float(kind, relu(first)) << bits | to_small_float(kind, relu(second)));
 }
 
 // ---- halves

@@ -152,9 +152,7 @@ void multiply_small_floats(Warp& warp, const Operation& o, Mask) {
     const u32 *of_a = warp.row(o.d), *of_b = warp.row(o.e);
     const auto scale = [&](u32 word, u32 byte) {
       const u32 bits = word >> (8 * byte) & 0xff;
-      return x.product.scales_per_row == 4 ? small_float(SmallFloat::e4m3, bits & 0x7f)
-             : bits == 0xff                ? std::numeric_limits<double>::quiet_NaN()
-                                           : std::ldexp(1.0, int(bits) - 127);
+      return x.product.scales_per_row == 4 ? small_float(SmallFloat::e4m3, bits & 0x7f) : power_of_two(bits);
     };
     for (u32 k = 0; k < depth; ++k) {
       for (u32 row = 0; row < 16; ++row)
@@ -168,12 +166,13 @@ void multiply_small_floats(Warp& warp, const Operation& o, Mask) {
   write_accumulator(warp, o, c);
 }
 
-/// IMMA: rows × 8 × depth of integers of 4 or 8 bits.
+/// IMMA and BMMA: rows × 8 × depth of integers of 4 or 8 bits, or of bits, whose products are `and` or `xor`.
 void multiply_integers(Warp& warp, const Operation& o, Mask) {
   const Operands& x = *o.operands;
   const u32 rows = x.function, depth = x.selector, bits = x.type, per_word = 32 / bits;
   const u32 depth_of_a = x.product.is_sparse ? depth / 2 : depth;
-  i32 a[16][128] = {}, b[128][8] = {};
+  const bool are_different = x.opcode == Opcode::bmma && x.boolean != 0; // xor
+  i32 a[16][256] = {}, b[256][8] = {};
   i64 c[16][8];
   const u32 *from_a = warp.row(o.a), *from_b = warp.row(o.b), *from_c = warp.row(o.c);
   const auto element = [&](u32 word, u32 which, bool is_signed) {
@@ -201,7 +200,7 @@ void multiply_integers(Warp& warp, const Operation& o, Mask) {
     for (u32 column = 0; column < 8; ++column) {
       i64 sum = c[row][column];
       for (u32 k = 0; k < depth; ++k)
-        sum += i64{a[row][k]} * b[k][column];
+        sum += are_different ? a[row][k] ^ b[k][column] : i64{a[row][k]} * b[k][column];
       if (x.saturates)
         sum = std::clamp<i64>(sum, std::numeric_limits<i32>::min(), std::numeric_limits<i32>::max());
       const u32 lane = row % 8 * 4 + column / 2, word = row / 8 * 2 + column % 2;
@@ -329,7 +328,8 @@ Handler select_product(Opcode opcode) {
   case Opcode::hmma: return multiply_halves;
   case Opcode::qmma:
   case Opcode::omma: return multiply_small_floats;
-  case Opcode::imma: return multiply_integers;
+  case Opcode::imma:
+  case Opcode::bmma: return multiply_integers;
   case Opcode::dmma: return multiply_doubles;
   case Opcode::hgmma:
   case Opcode::igmma:

@@ -441,7 +441,8 @@ private:
     part.begin = static_cast<std::uint32_t>(code.words.size());
     part.text_address = text_address(index);
     std::vector<std::byte> bytes(section.bytes.begin(), section.bytes.end());
-    const std::map<std::uint32_t, std::string> unknown = relocate(section.name, bytes);
+    std::map<std::uint32_t, std::uint64_t> targets;
+    const std::map<std::uint32_t, std::string> unknown = relocate(section.name, bytes, targets);
     ByteReader reader(bytes);
     for (std::uint32_t address = 0; address < bytes.size(); address += instruction_bytes) {
       sass::Word word;
@@ -451,14 +452,18 @@ private:
       code.operands.push_back(sass::decode_operands(word, address, code.architecture));
       if (const auto reason = unknown.find(address); reason != unknown.end())
         code.operands.back().reason = reason->second;
+      if (const auto target = targets.find(address); target != targets.end())
+        code.operands.back().target = static_cast<std::int64_t>(target->second);
     }
     part.end = static_cast<std::uint32_t>(code.words.size());
     code.sections.push_back(std::move(part));
     return {};
   }
 
-  /// Fills in addresses in code; returns why instructions cannot be completed.
-  std::map<std::uint32_t, std::string> relocate(std::string_view section, std::vector<std::byte>& bytes) {
+  /// Fills in addresses in code, and finds the targets of calls; returns why instructions cannot be
+  /// completed.
+  std::map<std::uint32_t, std::string> relocate(std::string_view section, std::vector<std::byte>& bytes,
+                                                std::map<std::uint32_t, std::uint64_t>& targets) {
     std::map<std::uint32_t, std::string> unknown;
     for (const sass::Relocation& relocation : elf_.relocations_of(section)) {
       const std::uint64_t at = relocation.offset / instruction_bytes * instruction_bytes;
@@ -468,7 +473,8 @@ private:
       constexpr std::uint32_t low_half = 56, high_half = 57; // R_CUDA_ABS32_LO_32, R_CUDA_ABS32_HI_32
       const bool is_text = symbol.section != 0 && symbol.section < elf_.sections.size() &&
                            elf_.sections[symbol.section].name.starts_with(text_prefix);
-      if ((relocation.type != low_half && relocation.type != high_half) ||
+      constexpr std::uint32_t of_call = 58; // R_CUDA_ABS55_16_34
+      if ((relocation.type != low_half && relocation.type != high_half && relocation.type != of_call) ||
           !(is_text || symbol.section == 0)) {
         unknown[static_cast<std::uint32_t>(at)] =
             fmt::format("relocation {} to {}", relocation.type, symbol.name);
@@ -476,6 +482,10 @@ private:
       }
       std::uint64_t value = is_text ? text_address(symbol.section) + symbol.value + relocation.addend
                                     : builtin_address + 16 * std::uint64_t{builtin_index(symbol.name)};
+      if (relocation.type == of_call) {
+        targets[static_cast<std::uint32_t>(at)] = value;
+        continue;
+      }
       if (relocation.type == high_half)
         value >>= 32;
       const auto word = static_cast<std::uint32_t>(value);

@@ -27,13 +27,36 @@ inline SmallFloatFormat format_of(sass::SmallFloat kind) {
   case SmallFloat::e5m2: return {5, 2, 57344, 0x7f};
   case SmallFloat::e3m2: return {3, 2, 28, 0x1f};
   case SmallFloat::e2m3: return {2, 3, 7.5, 0x1f};
+  case SmallFloat::e8m0: // a power of two, which has functions of its own
   case SmallFloat::e2m1: break;
   }
   return {2, 1, 6, 0x7};
 }
 
+/// Returns the value of a power of two, of which 0xff is the NaN.
+inline double power_of_two(std::uint32_t bits) {
+  return bits == 0xff ? std::numeric_limits<double>::quiet_NaN() : std::ldexp(1.0, int(bits) - 127);
+}
+
+/// Rounds the size of a number to a power of two, towards zero or up. What is too large becomes the largest
+/// if it saturates, else the NaN.
+inline std::uint32_t to_power_of_two(double value, bool up, bool saturates) {
+  if (value != value)
+    return 0xff;
+  int exponent = 0;
+  const bool is_power = std::frexp(std::fabs(value), &exponent) == 0.5;
+  if (value == 0)
+    return 0;
+  if (std::isinf(value))
+    return saturates ? 0xfe : 0xff;
+  const int bits = exponent - 1 + 127 + (up && !is_power);
+  return bits > 0xfe ? (saturates ? 0xfe : 0xff) : std::uint32_t(std::max(bits, 0));
+}
+
 /// Returns the value of a small float in the low bits.
 inline double small_float(sass::SmallFloat kind, std::uint32_t bits) {
+  if (kind == sass::SmallFloat::e8m0)
+    return power_of_two(bits & 0xff);
   if (kind == sass::SmallFloat::e5m2)
     return half_to_float(static_cast<std::uint16_t>((bits & 0xff) << 8));
   if (kind == sass::SmallFloat::e4m3 && (bits & 0x7f) == 0x7f)

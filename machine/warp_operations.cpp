@@ -7,9 +7,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <fmt/format.h>
 #include <limits>
+#include <optional>
 
 namespace warplens::machine {
 namespace {
@@ -204,8 +206,10 @@ void atomic(Warp& warp, const Operation& o, Mask mask) {
   for (Mask left = mask; left != 0; left &= left - 1) {
     const u32 lane = first_lane(left);
     u64 space_address = addresses[lane];
-    // A generic operation is not done on shared memory: the predicate says so, and the code has another path.
-    if (x.space == Space::generic && resolve(x.space, space_address) != Space::global) {
+    // A generic operation with a predicate is not done on shared memory: the predicate says so, and the code
+    // has another path. One without is done there, also in another block of the cluster.
+    if (x.space == Space::generic && o.out[0] != discarded_predicate &&
+        resolve(x.space, space_address) != Space::global) {
       done &= ~(Mask{1} << lane);
       continue;
     }
@@ -289,11 +293,11 @@ void vector_atomic(Warp& warp, const Operation& o, Mask mask) {
   warp.set_predicate(o.out[0], mask, mask);
 }
 
-/// Returns whether an atomic operation is on several words of 32 bits.
+/// Returns whether an atomic operation is on several words of 32 bits, or exchanges 128 bits.
 bool is_vector(const Operands& x) {
   using enum sass::AtomicType;
   return x.opcode == Opcode::atom && x.bytes > 4 &&
-         (x.atomic_type == f32 || x.atomic_type == f16x2 || x.atomic_type == bf16x2);
+         (x.bytes == 16 || x.atomic_type == f32 || x.atomic_type == f16x2 || x.atomic_type == bf16x2);
 }
 
 /// QSPC: whether a generic address is one of shared memory.
@@ -512,7 +516,30 @@ void match(Warp& warp, const Operation& o, Mask mask) {
   warp.set_predicate(o.out[0], all, mask);
 }
 
+/// CREDUX.F32: the least or largest float. A NaN is the result if all are, or if the operation says so.
+void reduce_floats(Warp& warp, const Operation& o, Mask mask) {
+  const u32* a = warp.row(o.a);
+  const bool is_least = o.operands->function == 4, keeps_nan = o.operands->selector != 0;
+  std::optional<float> result;
+  for (Mask left = mask; left != 0; left &= left - 1) {
+    const float lane = as_float(a[first_lane(left)]);
+    const float value = o.operands->a.absolute ? std::fabs(lane) : lane;
+    if (std::isnan(value)) {
+      if (keeps_nan)
+        return set_uniform(warp, o, canonical(value));
+      continue;
+    }
+    const bool less =
+        result && (value < *result || (value == *result && std::signbit(value) && !std::signbit(*result)));
+    if (!result || less == is_least)
+      result = value;
+  }
+  set_uniform(warp, o, canonical(result.value_or(std::numeric_limits<float>::quiet_NaN())));
+}
+
 void reduce(Warp& warp, const Operation& o, Mask mask) {
+  if (o.operands->float_result)
+    return reduce_floats(warp, o, mask);
   const u32* a = warp.row(o.a);
   u32 result = a[first_lane(mask)];
   for (Mask left = mask & (mask - 1); left != 0; left &= left - 1) {

@@ -144,7 +144,8 @@ Expected<analysis::Compilation> prepare_parse(const std::vector<std::string>& ar
 
 namespace {
 
-/// Returns false, without a parse, if there are no precompiled headers and the attempt is one with them.
+/// Returns false if the attempt is one with precompiled headers and there are none, or Clang crashes behind
+/// them.
 Expected<bool> parse_once(const std::vector<std::string>& arguments, const std::string& source,
                           Attempt& attempt) {
   TRY_LET(compilation, prepare_parse(arguments, source));
@@ -152,8 +153,14 @@ Expected<bool> parse_once(const std::vector<std::string>& arguments, const std::
     return false;
   attempt.refusal =
       fmt::format("{}: Clang could not parse it", source); // overwritten once Clang has parsed it
-  ParseAction action(*compilation->errors, attempt);
-  compilation->compiler->ExecuteAction(action);
+  auto action = std::make_unique<ParseAction>(*compilation->errors, attempt);
+  clang::CompilerInstance& compiler = *compilation->compiler;
+  if (attempt.cache.empty()) {
+    compiler.ExecuteAction(*action);
+  } else if (!analysis::survives(*compilation, [&] { compiler.ExecuteAction(*action); })) {
+    static_cast<void>(action.release()); // it has the code that Clang was making
+    return false;
+  }
   return true;
 }
 

@@ -903,6 +903,7 @@ private:
     case 0x03b: return matrix_memory(true);
     case 0x044: return matrix_memory(false);
     case 0x037: return imma();
+    case 0x03d: return bmma();
     case 0x03c: return hmma();
     case 0x03f: return dmma();
     case 0x07a:
@@ -1001,9 +1002,9 @@ private:
     begin(Opcode::f2fp, "F2FP");
     if (word_.bit(89))
       return unpack_small_floats();
+    if (word_.bits(85, 3) != 0)
+      return pack_small_floats();
     const std::uint32_t format = take(76, 3);
-    if ((format & 2) != 0)
-      return pack_small_floats((format & 1) != 0, (format & 4) != 0);
     if (format == 0)
       name(".F16.F32.PACK_AB");
     else if (format == 1) {
@@ -1025,19 +1026,29 @@ private:
     }
   }
   /// The names of SmallFloat's values; of the value that it leaves out there is none.
-  static constexpr std::array<std::string_view, 6> small_float_names{".E4M3", ".E5M2", "",
-                                                                     ".E3M2", ".E2M3", ".E2M1"};
+  static constexpr std::array<std::string_view, 7> small_float_names{".E4M3", ".E5M2", "",     ".E3M2",
+                                                                     ".E2M3", ".E2M1", ".E8M0"};
   void small_float_type(SmallFloat type) {
     o_.type = static_cast<std::uint8_t>(type);
     name(small_float_names[o_.type]);
   }
   /// Two floats, or the two halves of B, to floats of 8 bits or fewer.
-  void pack_small_floats(bool first_of_kind, bool from_floats) {
+  void pack_small_floats() {
+    const bool first_of_kind = flag(76), from_floats = flag(78);
+    o_.saturates = flag(77, ".SATFINITE");
     o_.function = 1;
     o_.source_type = from_floats ? 0 : 1;
     name(from_floats ? ".F32.PACK" : ".F16.PACK");
     const std::uint32_t kind = take(85, 3);
-    if (kind == 4)
+    if (kind == 6 && !first_of_kind) {
+      o_.bf16 = !from_floats;
+      if (o_.bf16 != flag(83))
+        refuse("halves to powers of two");
+      o_.rounding = static_cast<Rounding>(choice(79, 2, {"?", "?", ".RP", ".RZ"}));
+      small_float_type(SmallFloat::e8m0);
+    } else if (!o_.saturates)
+      refuse("small floats with infinities");
+    else if (kind == 4)
       small_float_type(first_of_kind ? SmallFloat::e4m3 : SmallFloat::e5m2);
     else if (kind == 3)
       small_float_type(first_of_kind ? SmallFloat::e3m2 : SmallFloat::e2m3);
@@ -1053,19 +1064,24 @@ private:
     else if (ignore(73, 1); take(24, 8) != zero_register)
       refuse("halves of two registers");
     o_.b = slot_32(from_floats ? Modifiers::sign : Modifiers::none);
-    if (take(64, 8) != zero_register)
-      refuse("F2FP with a third operand");
+    o_.c = general_source(64); // goes into the upper half
+    if (o_.c.index != zero_register && o_.type == static_cast<std::uint8_t>(SmallFloat::e2m1))
+      refuse("F2FP of nibbles with a third operand");
   }
   /// Two floats of 8 bits or fewer to halves.
   void unpack_small_floats() {
     o_.function = 2;
-    name(".F16.UNPACK");
+    o_.bf16 = flag(76);
+    name(o_.bf16 ? ".BF16.UNPACK" : ".F16.UNPACK");
     o_.high = flag(88, ".H1");
     ignore(89, 1);
-    if (take(76, 3) != 0)
-      refuse("small floats to bfloat16");
     const bool first_of_kind = flag(73), of_bytes = flag(74);
-    if (take(82, 2) == 0 && of_bytes)
+    const std::uint32_t kind = take(82, 2);
+    if (take(77, 2) != 0 || o_.bf16 != (kind == 2))
+      refuse("small floats to other floats");
+    else if (kind == 2 && of_bytes && first_of_kind)
+      small_float_type(SmallFloat::e8m0);
+    else if (kind == 0 && of_bytes)
       small_float_type(first_of_kind ? SmallFloat::e4m3 : SmallFloat::e5m2);
     else if (of_bytes)
       small_float_type(first_of_kind ? SmallFloat::e3m2 : SmallFloat::e2m3);
@@ -1073,8 +1089,8 @@ private:
       small_float_type(SmallFloat::e2m1);
     else
       refuse("small floats of another kind");
-    if (word_.bits(82, 2) > 1)
-      refuse("powers of two");
+    if (kind == 3)
+      refuse("small floats of another kind");
     o_.relu = flag(75, ".RELU");
     destination();
     ignore(24, 8);
@@ -1277,6 +1293,20 @@ private:
                    matrix_words(k[shape] * 8u, o_.type), matrix_words(m[shape] * 8u, 32));
     ignore(87, 4);
   }
+  void bmma() {
+    begin(Opcode::bmma, "BMMA");
+    const bool is_long = flag(76), is_tall = flag(75) || is_long;
+    o_.function = is_tall ? 16 : 8;
+    o_.selector = is_long ? 256 : 128;
+    o_.type = 1;
+    name(fmt::format(".{}8{}", o_.function, o_.selector));
+    o_.boolean = flag(78, ".AND") ? 0 : 2;
+    name(o_.boolean == 0 ? ".POPC" : ".XOR.POPC");
+    ignore(74, 1);
+    ignore(80, 1);
+    matrix_sources(matrix_words(o_.function * 8u, 32), matrix_words(unsigned{o_.function} * o_.selector, 1),
+                   matrix_words(o_.selector * 8u, 1), matrix_words(o_.function * 8u, 32));
+  }
   void dmma() {
     begin(Opcode::dmma, "DMMA");
     constexpr std::array<std::uint8_t, 4> m{8, 16, 16, 16}, k{4, 4, 8, 16};
@@ -1326,8 +1356,13 @@ private:
       if (o_.function == 5)
         name(".MAX");
       o_.is_signed = flag(73, ".S32");
+      o_.float_result = flag(74, ".F32");
       uniform_destination();
       o_.a = general_source(24);
+      if (o_.float_result) {
+        o_.selector = flag(77, ".NAN");
+        o_.a.absolute = flag(78, ".ABS");
+      }
       return;
     case 0x0cb:
       if (architecture_ < 100)
@@ -1753,6 +1788,10 @@ private:
       case 1: return set_atomic(AtomicType::s32, 4, ".S32");
       case 2: return set_atomic(AtomicType::u64, 8, ".64");
       case 3: return set_atomic(AtomicType::s64, 8, ".S64");
+      case 4:
+        if (operation == 8) // the exchange
+          return set_atomic(AtomicType::u32, 16, ".128");
+        [[fallthrough]];
       default: return refuse("type of an atomic operation");
       }
     }

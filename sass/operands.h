@@ -207,7 +207,7 @@ struct ImageInputs {
 };
 
 /// Floats of 8 bits and fewer, as the type fields of products number them: exponents and fractions.
-enum class SmallFloat : std::uint8_t { e4m3, e5m2, e3m2 = 3, e2m3, e2m1 };
+enum class SmallFloat : std::uint8_t { e4m3, e5m2, e3m2 = 3, e2m3, e2m1, e8m0 };
 
 /// Which cells of tensor memory the words of a warp's lanes are: the rows, and the words of each that an
 /// instruction has at least. The last two are the halves of PTX' .16x32bx2.
@@ -280,7 +280,8 @@ struct Operands {
   std::uint8_t source_type = 0; ///< of conversions
   std::uint8_t function =
       0; ///< by opcode: of MUFU, VOTE, SHFL, PRMT, REDUX, BAR, HMMA, HGMMA; the words of LDG.256
-  std::uint8_t selector = 0; ///< by opcode: the byte or half of a source, the special register, the barrier
+  std::uint16_t selector = 0; ///< by opcode: the byte or half of a source, the special register, the barrier;
+                              ///< of REDUX of floats whether a NaN is the result
 
   // Addresses: register a, uniform register base, offset.
   Space space = Space::global;

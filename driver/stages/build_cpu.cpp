@@ -55,6 +55,10 @@ Expected<std::filesystem::path> build_for_cpu(const BuildRequest& request) {
   command.insert(command.end(), objects.begin(), objects.end());
   command.push_back("-L" + resources().libraries.string());
   command.insert(command.end(), request.nvcc.linking.begin(), request.nvcc.linking.end());
+  if (const auto libraries = libraries_of(request.toolkit); !libraries.empty()) {
+    command.push_back("-L" + libraries.string()); // NVRTC and others that need no driver
+    command.push_back("-Wl,-rpath," + libraries.string());
+  }
   for (const auto& library : libraries_of_host_half(request.nvcc))
     command.push_back(library);
   command.push_back("-lcudart_static");

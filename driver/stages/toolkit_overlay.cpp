@@ -47,10 +47,7 @@ Expected<void> fill_with_libraries(const fs::path& folder, const fs::path& origi
 
 Expected<void> fill(const fs::path& overlay, const fs::path& root) {
   constexpr const char* target = "targets/x86_64-linux";
-  fs::path libraries;
-  for (const fs::path& place : {root / "lib64", root / "lib", root / target / "lib"})
-    if (libraries.empty() && fs::is_directory(place))
-      libraries = fs::canonical(place);
+  const auto libraries = libraries_of({root});
   if (libraries.empty())
     return fail("{}: has no libraries", root.string());
   for (const std::string& name : names_in(root))

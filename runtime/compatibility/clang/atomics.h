@@ -25,6 +25,10 @@ namespace warplens_compatibility {
 template <class T> struct Exactly {
   typedef T type;
 };
+template <class T, bool is_wide> struct OfSixteenBytes {};
+template <class T> struct OfSixteenBytes<T, true> {
+  typedef T type;
+};
 } // namespace warplens_compatibility
 #define WARPLENS_VALUE typename warplens_compatibility::Exactly<T>::type
 #define WARPLENS_DEVICE template <class T> static inline __attribute__((device, always_inline))
@@ -87,6 +91,44 @@ __usAtomicCAS(unsigned short* object, unsigned short expected, unsigned short de
   __atomic_compare_exchange(object, &expected, &desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
   return expected;
 }
+
+// The operations on 16 bytes of sm_90_rt.h, which Clang's headers leave out. Kernels with them are executed
+// as nvcc's machine code, so that the PTX here says what they do and where.
+#define WARPLENS_WIDE                                                                                        \
+  template <class T>                                                                                         \
+  static inline __attribute__((device, always_inline))                                                       \
+  typename warplens_compatibility::OfSixteenBytes<T, sizeof(T) == 16 && alignof(T) >= 16>::type
+#define WARPLENS_WIDE_ATOMICS(suffix, scope)                                                                 \
+  WARPLENS_WIDE atomicCAS##suffix(T* object, T expected, T desired) {                                        \
+    unsigned long long before[2], compared[2], stored[2];                                                    \
+    __builtin_memcpy(compared, __builtin_addressof(expected), 16);                                           \
+    __builtin_memcpy(stored, __builtin_addressof(desired), 16);                                              \
+    asm volatile("{ .reg .b128 c, v, r; mov.b128 c, {%3, %4}; mov.b128 v, {%5, %6}; "                        \
+                 "atom" scope ".cas.b128 r, [%2], c, v; mov.b128 {%0, %1}, r; }"                             \
+                 : "=l"(before[0]), "=l"(before[1])                                                          \
+                 : "l"(object), "l"(compared[0]), "l"(compared[1]), "l"(stored[0]), "l"(stored[1])           \
+                 : "memory");                                                                                \
+    __builtin_memcpy(__builtin_addressof(expected), before, 16);                                             \
+    return expected;                                                                                         \
+  }                                                                                                          \
+  WARPLENS_WIDE atomicExch##suffix(T* object, T desired) {                                                   \
+    unsigned long long before[2], stored[2];                                                                 \
+    __builtin_memcpy(stored, __builtin_addressof(desired), 16);                                              \
+    asm volatile("{ .reg .b128 v, r; mov.b128 v, {%3, %4}; atom" scope ".exch.b128 r, [%2], v; "             \
+                 "mov.b128 {%0, %1}, r; }"                                                                   \
+                 : "=l"(before[0]), "=l"(before[1])                                                          \
+                 : "l"(object), "l"(stored[0]), "l"(stored[1])                                               \
+                 : "memory");                                                                                \
+    __builtin_memcpy(__builtin_addressof(desired), before, 16);                                              \
+    return desired;                                                                                          \
+  }
+#ifndef __NV_DISABLE_128_ATOMICS
+WARPLENS_WIDE_ATOMICS(, "")
+WARPLENS_WIDE_ATOMICS(_block, ".cta")
+WARPLENS_WIDE_ATOMICS(_system, ".sys")
+#endif
+#undef WARPLENS_WIDE_ATOMICS
+#undef WARPLENS_WIDE
 
 #undef WARPLENS_SCOPE
 #undef WARPLENS_DEVICE

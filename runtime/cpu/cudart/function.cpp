@@ -47,6 +47,7 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* fu
     attributes->binaryVersion = binary_version(attributes->ptxVersion);
     attributes->maxDynamicSharedSizeBytes = static_cast<int>(max_dynamic_shared(kernel));
     attributes->preferredShmemCarveout = kernel.preferred_carveout;
+    attributes->nonPortableClusterSizeAllowed = kernel.allows_large_clusters;
     return cudaSuccess;
   });
 }
@@ -65,6 +66,15 @@ cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribu
         return cudaErrorInvalidValue;
       kernel.preferred_carveout = value;
       return cudaSuccess;
+    case cudaFuncAttributeNonPortableClusterSizeAllowed:
+      if (capability() < 90 || value < 0 || value > 1)
+        return cudaErrorInvalidValue;
+      kernel.allows_large_clusters = value != 0;
+      return cudaSuccess;
+    case cudaFuncAttributeClusterSchedulingPolicyPreference:
+      return value >= cudaClusterSchedulingPolicyDefault && value <= cudaClusterSchedulingPolicyLoadBalancing
+                 ? cudaSuccess
+                 : cudaErrorInvalidValue;
     default: return cudaErrorInvalidValue;
     }
   });
@@ -139,11 +149,10 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const voi
 
 cudaError_t cudaOccupancyMaxPotentialClusterSize(int* blocks, const void* function,
                                                  const cudaLaunchConfig_t* launch) {
-  return with_kernel(function, [&](const Kernel&) {
-    constexpr int portable = 8; // Programming Guide, "Thread Block Clusters"
+  return with_kernel(function, [&](const Kernel& kernel) {
     if (!blocks || !launch)
       return cudaErrorInvalidValue;
-    *blocks = portable;
+    *blocks = max_cluster_blocks(kernel);
     return cudaSuccess;
   });
 }

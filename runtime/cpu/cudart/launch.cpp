@@ -47,6 +47,9 @@ cudaError_t check_kernel(const KernelConfiguration& configuration) {
   }
   const cudaError_t error = check_configuration(*kernel, configuration.grid, configuration.block,
                                                 configuration.dynamic_shared_bytes);
+  const dim3& cluster = configuration.cluster;
+  if (error == cudaSuccess && cluster.x * cluster.y * cluster.z > unsigned(max_cluster_blocks(*kernel)))
+    return cudaErrorInvalidClusterSize;
   if (error == cudaSuccess && configuration.cooperative && !fits_at_once(*kernel, configuration))
     return cudaErrorCooperativeLaunchTooLarge;
   return error;

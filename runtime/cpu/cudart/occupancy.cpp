@@ -83,6 +83,12 @@ int blocks_per_sm(const Kernel& kernel, int block_size, std::size_t dynamic_shar
   return static_cast<int>(fitting.blocks);
 }
 
+int max_cluster_blocks(const Kernel& kernel) {
+  constexpr int portable = 8,
+                most = 16; // Programming Guide, "Thread Block Clusters"; GPUs of computers have 8
+  return kernel.allows_large_clusters && capability() < 120 ? most : portable;
+}
+
 std::size_t available_dynamic_shared(const Kernel& kernel, int blocks) {
   const DeviceDescription& gpu = device();
   const int fixed = static_cast<int>(static_shared_bytes(kernel));

@@ -21,6 +21,9 @@ std::optional<trace::MachineCode> machine_code(const Kernel& kernel);
 /// Returns the maximum number of threads in a block of the kernel.
 int max_block_threads(const Kernel& kernel);
 
+/// Returns the number of blocks that a cluster of the kernel may have.
+int max_cluster_blocks(const Kernel& kernel);
+
 /// Returns the number of blocks per SM, 0 if none fits. Registers count if they are known. block_size > 0.
 int blocks_per_sm(const Kernel& kernel, int block_size, std::size_t dynamic_shared_bytes);
 

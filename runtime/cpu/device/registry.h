@@ -19,6 +19,7 @@ struct Kernel {
   std::string demangled;                             ///< the name in messages (support/display_name.h)
   const KernelRecord* record = nullptr;              ///< null: the program has no device code for the symbol
   int max_dynamic_shared = 0;                        ///< bytes that cudaFuncSetAttribute has allowed
+  bool allows_large_clusters = false;                ///< of more than the portable 8 blocks
   int preferred_carveout = -1;                       ///< per cent; -1: the default
   std::vector<trace::MachineCode> machine_code = {}; ///< NVIDIA's machine code; known if record is
 };

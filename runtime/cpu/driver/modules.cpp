@@ -408,13 +408,12 @@ CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfuncti
   case CU_FUNC_ATTRIBUTE_BINARY_VERSION: *value = all.binaryVersion; break;
   case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: *value = all.maxDynamicSharedSizeBytes; break;
   case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: *value = all.preferredShmemCarveout; break;
+  case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED: *value = all.nonPortableClusterSizeAllowed; break;
   default: *value = 0;
   }
   return CUDA_SUCCESS;
 }
 CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
-  if (attribute == CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED)
-    return CUDA_SUCCESS;
   return result_of(cudaFuncSetAttribute(function, static_cast<cudaFuncAttribute>(attribute), value));
 }
 CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache config) {
