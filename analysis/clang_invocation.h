@@ -66,9 +66,9 @@ Expected<Compilation> prepare_compilation(const std::vector<std::string>& argume
                                           const std::string& source, Half half,
                                           const std::vector<std::string>& extra = {});
 
-/// Calls `work`, which runs an action of the compilation, and returns whether Clang survived it: it crashes in
-/// some headers behind precompiled ones (`delete this` in the device half). What the compilation had then is
-/// never freed.
+/// Calls `work`, which runs an action of the compilation, and returns whether Clang survived it: it crashes
+/// in some headers behind precompiled ones (`delete this` in the device half). What the compilation had then
+/// is never freed.
 bool survives(Compilation& compilation, const std::function<void()>& work);
 
 /// Runs the action that `arguments` name (-c, -emit-llvm, -o, …). The error is Clang's first. A host half
