@@ -239,6 +239,8 @@ bool exchanges_lanes(const Code& code) {
 
 Expected<void> coarsen(Snapshot& snapshot, trace::Launch& launch, const trace::Coarsening& coarsening) {
   const std::uint32_t copies = coarsening.threads;
+  if (std::ranges::any_of(snapshot.warps, [](const Warp& warp) { return !warp.phases.empty(); }))
+    return fail("its warps wait for each other at barriers in shared memory");
   TRY_LET(groups, groups_of(snapshot, launch, coarsening));
   Joining joining;
   joining.by_slot.resize(snapshot.code == nullptr ? 0 : snapshot.code->slots.size());

@@ -13,6 +13,7 @@ constexpr std::size_t max_held = 1024; ///< events of an iteration: loops that w
 void PollFilter::on_run(machine::WarpId warp, std::uint32_t first, std::uint32_t count,
                         machine::Mask active) {
   Poll& poll = polls_[warp.warp];
+  end_where_lanes_meet(warp, poll, active);
   if (!holds(poll, active))
     return sink_.on_run(warp, first, count, active);
   poll.now.push_back({.first = first, .count = count, .active = active});
@@ -22,6 +23,7 @@ void PollFilter::on_run(machine::WarpId warp, std::uint32_t first, std::uint32_t
 
 void PollFilter::on_access(machine::WarpId warp, const machine::Access& access) {
   Poll& poll = polls_[warp.warp];
+  end_where_lanes_meet(warp, poll, access.lanes);
   const bool is_poll = access.instruction == poll.instruction;
   if ((access.is_store || access.is_atomic) && !is_poll)
     end(warp, poll);
@@ -69,6 +71,13 @@ void PollFilter::tell(machine::WarpId warp, const std::vector<Event>& events) {
       access.addresses = event.addresses;
       sink_.on_access(warp, access);
     }
+}
+
+/// Ends a poll whose lanes go on together with others: they have left the loop, though the answer did not
+/// change.
+void PollFilter::end_where_lanes_meet(machine::WarpId warp, Poll& poll, machine::Mask lanes) {
+  if (poll.holds && (lanes & poll.active) != 0 && (lanes & ~poll.active) != 0)
+    end(warp, poll);
 }
 
 /// Tells what was held back, as the answer did not change.

@@ -47,6 +47,7 @@ private:
 
   void tell(machine::WarpId warp, const std::vector<Event>& events);
   void end(machine::WarpId warp, Poll& poll);
+  void end_where_lanes_meet(machine::WarpId warp, Poll& poll, machine::Mask lanes);
   bool holds(const Poll& poll, machine::Mask lanes) const {
     return poll.holds && (lanes & ~poll.active) == 0;
   }
