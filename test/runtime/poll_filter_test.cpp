@@ -43,7 +43,7 @@ TEST_CASE("Passes of a loop with the same answer are left out until it changes")
   CHECK(runs.all == std::vector<std::pair<std::uint32_t, machine::Mask>>{{10, 1}, {10, 1}, {20, 1}});
 }
 
-TEST_CASE("Lanes that leave a loop with the same answer are told in order with those that they meet") {
+TEST_CASE("Lanes that leave a loop with the same answer keep their order with those that they meet") {
   Runs runs;
   cpu::PollFilter filter(runs, 1);
   pass(filter, 1, 7);
