@@ -26,10 +26,12 @@ public:
   Warp* run() {
     for (;;) {
       bool all_done = true, has_progress = false;
+      bool has_further_progress = false; // than what follows from a check that timed out
       for (Block& block : blocks_) {
         for (Warp& warp : block.warps) {
           if (warp.state == Warp::State::ready || warp.state == Warp::State::at_phase) {
             const std::uint64_t before = warp.executed;
+            const bool timed_out = warp.phases_time_out;
             warp.state = Warp::State::ready;
             if (launch_.sink)
               run_warp<true>(warp);
@@ -37,7 +39,9 @@ public:
               run_warp<false>(warp);
             if (warp.is_stopped)
               return &warp;
-            has_progress = has_progress || warp.state != Warp::State::at_phase || warp.executed != before;
+            const bool goes_on = warp.state != Warp::State::at_phase || warp.executed != before;
+            has_progress |= goes_on;
+            has_further_progress |= goes_on && !timed_out;
           }
           all_done = all_done && warp.state == Warp::State::done;
         }
@@ -45,9 +49,9 @@ public:
       }
       if (all_done)
         return nullptr;
-      if (has_progress)
+      if (has_further_progress)
         time_outs_ = 0;
-      else if (!release_clusters() && !let_checks_time_out())
+      if (!has_progress && !release_clusters() && !let_checks_time_out())
         return deadlocked();
     }
   }
@@ -131,7 +135,8 @@ private:
     const Mask lanes = warp.active & (warp.predicates[o.guard] ^ o.guard_negation);
     if (lanes == 0)
       return true;
-    if (!finds_phases_over(warp, o, lanes) && !std::exchange(warp.phases_time_out, false))
+    const bool times_out = std::exchange(warp.phases_time_out, false);
+    if (!times_out && !finds_phases_over(warp, o, lanes))
       return false;
     if constexpr (is_observed)
       observe(warp, o, lanes);

@@ -1,13 +1,13 @@
 // The phases of barriers on an SM, of those in shared memory (mbarrier) and of those for a part of a block's
 // warps: a phase is over when all that its block's warps do for it is done, as in the execution that the
-// snapshot is of. Other blocks of a cluster
-// may contribute, too; they are not waited for.
+// snapshot is of. Other blocks of a cluster may contribute, too; they are not waited for.
 #pragma once
 
 #include "model/clock/scoreboards.h"
 #include "model/clock/warp_program.h"
 
 #include <algorithm>
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -47,9 +47,17 @@ public:
 
   /// Returns the phase of the access that a warp passes.
   std::uint32_t pass(WarpProgram& program) const { return uses_[program.next_phase++]; }
-  /// Returns when a phase was or will be over; empty: that is not known.
-  std::optional<Cycle> over_at(std::uint32_t phase) const {
-    return phases_[phase].missing == 0 ? std::optional(phases_[phase].at) : std::nullopt;
+  /// The last thing that a phase waited for: a copy of a site by an instruction, or an arrival.
+  struct Last {
+    Cycle at = 0;
+    std::uint32_t site = Scoreboards::no_site; ///< of a copy
+    Place place = 0;                           ///< likewise
+
+    friend auto operator<=>(const Last&, const Last&) = default;
+  };
+  /// Returns when a phase was or will be over, and why; empty: that is not known.
+  std::optional<Last> over(std::uint32_t phase) const {
+    return phases_[phase].missing == 0 ? std::optional(phases_[phase].last) : std::nullopt;
   }
   /// Notes who waits for a phase of which it is not known when it is over.
   void wait(std::uint32_t phase, const Waiter& waiter) { phases_[phase].waiting.push_back(waiter); }
@@ -63,20 +71,20 @@ public:
       }
     return any;
   }
-  /// Notes that an arrival is there, or a copy. With the last one, calls over(waiter, at) for each waiter.
-  template <class Over> void contribute(std::uint32_t phase, Cycle at, Over&& over) {
+  /// Notes that an arrival is there, or a copy. With the last one, calls over(waiter, last) for each waiter.
+  template <class Over> void contribute(std::uint32_t phase, const Last& done, Over&& over) {
     Phase& of = phases_[phase];
-    of.at = std::max(of.at, at);
+    of.last = std::max(of.last, done);
     if (--of.missing != 0)
       return;
     for (const Waiter& waiter : std::exchange(of.waiting, {}))
-      over(waiter, of.at);
+      over(waiter, of.last);
   }
 
 private:
   struct Phase {
     std::uint32_t missing = 0; ///< arrivals and copies
-    Cycle at = 0;              ///< when the last one was there so far
+    Last last;                 ///< so far
     std::vector<Waiter> waiting;
   };
 

@@ -52,6 +52,8 @@ public:
   struct Copied {
     std::uint32_t phase;
     Cycle at;
+    std::uint32_t site;
+    Place place;
   };
   /// Returns the copies of which it became known since this was last called.
   std::vector<Copied> take_copied() { return std::exchange(copied_, {}); }
@@ -437,7 +439,7 @@ template <class Clear> void LoadStoreUnit::end_load(std::uint32_t number, Clear&
   if (observer_ != nullptr)
     observer_->answered(load.issued, load.arrival.at);
   if (load.phase != no_phase)
-    copied_.push_back({load.phase, load.arrival.at});
+    copied_.push_back({load.phase, load.arrival.at, load.site, load.place});
   if (load.scoreboard == Instruction::none)
     return;
   scoreboards_.answered(load.warp, load.scoreboard, load.site, load.place, load.arrival.at);

@@ -46,7 +46,7 @@ void Sm::take(std::vector<MemoryAnswer>& answers, Cycle end) {
   });
   if (phases_.has_any()) {
     for (const LoadStoreUnit::Copied& copy : lsu_.take_copied())
-      contribute(copy.phase, copy.at);
+      contribute(copy.phase, {copy.at, copy.site, copy.place});
     settle();
   }
   if (lsu_.was_full())
@@ -119,15 +119,22 @@ void Sm::use_phase(WarpNumber warp, WarpProgram& program, const Instruction& ins
   else
     lsu_.arrive(*issued.access);
   if (issued.access->phase != PhaseRole::waits)
-    contribute(phase, leaves + (is_in_memory ? figures_.shared : figures_.sm.barrier));
+    contribute(phase, {.at = leaves + (is_in_memory ? figures_.shared : figures_.sm.barrier)});
   if (issued.access->phase == PhaseRole::arrives || instruction.result == Instruction::none)
     return;
   scoreboards_.wait_for_access(warp, instruction.result);
   const BarrierPhases::Waiter waiter{warp, instruction.result, issued.access->site, issued.place};
-  if (const auto over = phases_.over_at(phase))
-    scoreboards_.answered(waiter.warp, waiter.scoreboard, waiter.site, waiter.place, std::max(*over, now));
+  if (const auto last = phases_.over(phase))
+    pass_phase(waiter, *last, std::max(last->at, now));
   else
     phases_.wait(phase, waiter);
+}
+
+/// Lets a warp pass a phase: it has waited for a copy, or at the instruction that waits for other warps.
+void Sm::pass_phase(const BarrierPhases::Waiter& waiter, const BarrierPhases::Last& last, Cycle at) {
+  const bool is_copy = last.site != Scoreboards::no_site;
+  scoreboards_.answered(waiter.warp, waiter.scoreboard, is_copy ? last.site : waiter.site,
+                        is_copy ? last.place : waiter.place, at);
 }
 
 /// Begins a copy of many bytes, which is one instruction's, with all its further parts.
@@ -136,6 +143,7 @@ void Sm::copy_in_bulk(WarpNumber warp, WarpProgram& program, const Issued& first
   Cycle begin = std::max(copies_begin_, now);
   lsu_.issue_copy(*first.access);
   for (Issued part = first;; part = streams_.pass(program), phase = phases_.pass(program)) {
+    part.place = first.place;
     lsu_.copy(warp, part, phase, begin, *memory_);
     begin += part.transactions.size();
     if (program.has_ended() || !program.is_loose() || program.access->phase != PhaseRole::copies)
@@ -146,9 +154,9 @@ void Sm::copy_in_bulk(WarpNumber warp, WarpProgram& program, const Issued& first
 }
 
 /// One of the things that a phase waits for is done.
-void Sm::contribute(std::uint32_t phase, Cycle at) {
-  phases_.contribute(phase, at, [&](const BarrierPhases::Waiter& waiter, Cycle over) {
-    scoreboards_.answered(waiter.warp, waiter.scoreboard, waiter.site, waiter.place, over);
+void Sm::contribute(std::uint32_t phase, const BarrierPhases::Last& done) {
+  phases_.contribute(phase, done, [&](const BarrierPhases::Waiter& waiter, const BarrierPhases::Last& last) {
+    pass_phase(waiter, last, last.at);
     if (scoreboards_.clear_at(waiter.warp, waiter.scoreboard) != never)
       cleared_.emplace_back(waiter.warp, waiter.scoreboard);
   });

@@ -82,7 +82,8 @@ private:
                  Cycle now, Cycle leaves);
   void copy_in_bulk(WarpNumber warp, WarpProgram& program, const Issued& first, std::uint32_t phase,
                     Cycle now);
-  void contribute(std::uint32_t phase, Cycle at);
+  void contribute(std::uint32_t phase, const BarrierPhases::Last& done);
+  void pass_phase(const BarrierPhases::Waiter& waiter, const BarrierPhases::Last& last, Cycle at);
 
   /// A part of a block.
   struct PartInSm {

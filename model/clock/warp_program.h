@@ -57,6 +57,8 @@ public:
     Instruction instruction = timed.issue;
     if (timed.has_slot && *program.makes_access != 0)
       put_access(*program.access, instruction);
+    else if (timed.has_slot && instruction.pipe == Instruction::none)
+      instruction.pipe = control_pipe; // no lane arrives: its guard is false
     instruction.delay += resolving_of_next(program, timed);
     if (program.waits_for_loose)
       *std::ranges::find(instruction.sources, Instruction::none) = loose_.scoreboard;

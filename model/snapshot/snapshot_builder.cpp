@@ -117,6 +117,7 @@ Expected<void> SnapshotBuilder::enter_phase(std::uint64_t block, std::uint32_t w
   PhasesOfBlock& phases = phases_[block];
   Stream& stream = stream_of(block, warp);
   stream.next_role = role;
+  stream.phase_at = std::uint32_t(record.site);
   stream.phase = phases.try_emplace({record.addresses[0], record.addresses[1]}, std::uint32_t(phases.size()))
                      .first->second;
   return {};
@@ -126,8 +127,11 @@ Expected<void> SnapshotBuilder::enter_phase(std::uint64_t block, std::uint32_t w
 /// it, and no instruction waits for it but those that wait for the phase.
 void SnapshotBuilder::put_phase(Stream& stream, const trace::WarpAccess& executed, Access& entry) {
   const bool is_further = (executed.site & trace::continues_access) != 0;
-  if (!is_further)
+  if (!is_further) {
     stream.role = std::exchange(stream.next_role, PhaseRole::none);
+    if (stream.phase_at != std::uint32_t(executed.site))
+      stream.role = PhaseRole::none; // the trace lacks the access that the phase was of
+  }
   if (stream.role == PhaseRole::none || (is_further && stream.role != PhaseRole::copies))
     return;
   entry.phase = stream.role;

@@ -57,6 +57,7 @@ private:
     /// Of the next access, and of the last one, of which further parts may come.
     PhaseRole next_role = PhaseRole::none, role = PhaseRole::none;
     std::uint32_t phase = 0;                  ///< for these roles
+    std::uint32_t phase_at = 0;               ///< the number of the instruction with the next role
     std::uint64_t left_out = 0, measured = 0; ///< iterations, of the last gap
     std::vector<LastLanes> last; ///< by index into the trace's sites; Accesses::all_in_program_order
     /// Of the last barrier: its site, an index into the trace's, and the lanes that have arrived.

@@ -187,10 +187,18 @@ private:
     /// The further parts of a copy of many bytes, with their phases.
     std::vector<Step> parts = {};
   };
+  /// What a phase waited for last: when it was there, and of a copy its site and place.
+  struct PhaseEnd {
+    Cycle at = 0;
+    bool is_arrival = true;
+    std::uint32_t site = 0;
+    std::size_t place = 0;
+    friend auto operator<=>(const PhaseEnd&, const PhaseEnd&) = default;
+  };
   struct Phase {
     std::size_t missing = 0;
-    Cycle at = 0;
-    std::vector<std::function<void(Cycle)>> waiting = {};
+    PhaseEnd end = {};
+    std::vector<std::function<void(const PhaseEnd&, Cycle)>> waiting = {};
   };
   struct Sm {
     Sm(ReferenceClock& trial, std::uint32_t number_of_it, std::uint32_t l1_bytes, model::Random& start)
@@ -350,6 +358,8 @@ private:
             instruction.passes = access->passes;
             add(instruction, i);
           } else {
+            if ((*timed)[i].has_slot && instruction.pipe == Instruction::none)
+              instruction.pipe = model::control_pipe;
             of_warp.push_back({.instruction = instruction, .latency = (*timed)[i].latency, .place = i});
           }
           of_warp.back().resolves = resolves;
@@ -437,35 +447,38 @@ private:
       load->tell(load->until);
     issuing_ = false;
     if (access.phase == model::PhaseRole::arrives)
-      contribute(at.block, step.phase, leaves + figures_.shared);
+      contribute(at.block, step.phase, {.at = leaves + figures_.shared});
     else if (access.phase == model::PhaseRole::waits && instruction.result != Instruction::none)
       wait_for_phase(sm, at, step, wait, now);
     return instruction.result == Instruction::none || wait.unknown != 0 ? model::never : wait.until;
   }
 
   void wait_for_phase(Sm& sm, const InstructionPlace& at, const Step& step, Wait& wait, Cycle now) {
-    const auto pass = [&wait, site = std::optional(std::uint32_t{step.access->site}),
-                       place = step.place](Cycle over) {
+    const auto pass = [&wait, own = std::uint32_t{step.access->site},
+                       own_place = step.place](const PhaseEnd& end, Cycle over) {
+      const std::optional site(end.is_arrival ? own : end.site);
+      const std::size_t place = end.is_arrival ? own_place : end.place;
       if (std::tuple(over, site, place) > std::tuple(wait.until, wait.site, wait.place))
         wait = {wait.unknown, over, site, place};
     };
     Phase& phase = phases_[{at.block, step.phase}];
     if (phase.missing == 0)
-      return pass(std::max(phase.at, now));
+      return pass(phase.end, std::max(phase.end.at, now));
     ++wait.unknown;
-    phase.waiting.push_back([&sm, &wait, pass, at, result = step.instruction.result](Cycle over) {
-      --wait.unknown;
-      pass(over);
-      if (wait.unknown == 0)
-        sm.core.complete(at.block, at.warp, result, wait.until);
-    });
+    phase.waiting.push_back(
+        [&sm, &wait, pass, at, result = step.instruction.result](const PhaseEnd& end, Cycle over) {
+          --wait.unknown;
+          pass(end, over);
+          if (wait.unknown == 0)
+            sm.core.complete(at.block, at.warp, result, wait.until);
+        });
   }
-  void contribute(std::uint32_t block, std::uint32_t number, Cycle at) {
+  void contribute(std::uint32_t block, std::uint32_t number, const PhaseEnd& done) {
     Phase& phase = phases_[{block, number}];
-    phase.at = std::max(phase.at, at);
+    phase.end = std::max(phase.end, done);
     if (--phase.missing == 0)
       for (const auto& tell : std::exchange(phase.waiting, {}))
-        tell(phase.at);
+        tell(phase.end, phase.end.at);
   }
   /// One line in a cycle, of one copy of the SM after the other, past the L1.
   Cycle copy_in_bulk(Sm& sm, std::uint32_t block, const Step& step, Wait& wait, Cycle leaves) {
@@ -479,10 +492,10 @@ private:
     for (const Step& part : parts) {
       const auto load = std::make_shared<Last>();
       load->until = {begin, model::Level::l1};
-      load->tell = [this, begin, block, part](const Arrived& arrived) {
+      load->tell = [this, begin, block, part, place = step.place](const Arrived& arrived) {
         counts_.sites[part.access->site].latency_ns[unsigned(arrived.level)] +=
             double(arrived.at - begin) * figures_.ns_per_cycle;
-        contribute(block, part.phase, arrived.at);
+        contribute(block, part.phase, {arrived.at, false, part.access->site, place});
       };
       for (std::size_t i = 0; i < part.access->transactions; ++i) {
         Event event;
