@@ -13,7 +13,7 @@ inline constexpr const char* scan_schema = "warplens-scan/1";
 
 struct ScanReport {
   std::string program;
-  /// Of each configuration, its parameters' names and values.
+  /// Each configuration has its parameters' names and values.
   std::vector<std::vector<std::pair<std::string, std::string>>> configurations;
   std::vector<judge::ScannedGpu> gpus;
   double tolerance = judge::default_tolerance;

@@ -118,8 +118,8 @@ private:
     const int rows = static_cast<int>(stretch.before_end - stretch.before);
     const int columns = static_cast<int>(stretch.after_end - stretch.after);
     const int most = std::min(rows + columns, max_edits);
-    // By the diagonal (row minus column), shifted so that it is no negative index: the furthest row that is
-    // reached with that number of edits; and the same before each further edit.
+    // The furthest row that is reached with that number of edits stands at its diagonal (row minus column),
+    // which is shifted so that no index is negative; `history` has the same before each further edit.
     std::vector<int> furthest(2 * std::size_t(most) + 3, 0);
     const auto at = [most](int diagonal) { return std::size_t(diagonal + most + 1); };
     std::vector<std::vector<int>> history;

@@ -30,7 +30,7 @@ struct Document {
   std::vector<std::string> lines; ///< without their ends
 };
 
-/// By URI, as the client spells it.
+/// The open documents by URI, which the client spells.
 using Documents = std::map<std::string, Document>;
 
 /// Returns a range of the protocol within one line, from 0 on.

@@ -1,4 +1,4 @@
-// What is known of each source file's lines, from the last result that has the file.
+// Notes say what the last result that has a source file knows of its lines.
 #pragma once
 
 #include "report/line_notes.h"

@@ -139,7 +139,8 @@ private:
   // A request stays in the host's registers until it is complete: memory that was written in parts is slow to
   // copy.
   [[gnu::always_inline]] void request(Cycle at, MemoryRequest request, const Passing& passing);
-  [[gnu::always_inline]] void request_apart(Cycle at, MemoryRequest request, const Passing& passing);
+  [[gnu::always_inline]] void request_apart(Cycle at, MemoryRequest request, const Passing& passing,
+                                            unsigned entries = 1);
   [[gnu::always_inline]] void send_awaited(Cycle at, const MemoryRequest& request, const Passing& passing,
                                            unsigned entries);
   [[gnu::always_inline]] void send(Cycle at, MemoryRequest request, const Passing& passing);
@@ -245,10 +246,9 @@ inline void LoadStoreUnit::copy(WarpNumber warp, const Issued& issued, std::uint
                                          .arrival = {begin, Level::l1}});
   const Passing passing{access, counts, number, loads_[number], begin, begin, memory};
   for (const Transaction& t : issued.transactions) {
-    MemoryRequest request{
+    const MemoryRequest request{
         .line = t.line, .site = access.site, .sectors = std::uint8_t(t.sectors & whole_line)};
-    request.fill = fills_.add_apart(number);
-    send_awaited(begin++, request, passing, 0);
+    request_apart(begin++, request, passing, 0);
   }
   if (observer_ != nullptr)
     observer_->issued(sm_, access, issued.transactions, {}, begin);
@@ -371,10 +371,12 @@ inline void LoadStoreUnit::request(Cycle at, MemoryRequest request, const Passin
   request.fill = fills_.add(request.line, request.sectors, passing.number);
   send_awaited(at, request, passing, sectored_ ? sector_count(request.sectors) : 1);
 }
-/// Requests what none of the SM's caches keeps.
-inline void LoadStoreUnit::request_apart(Cycle at, MemoryRequest request, const Passing& passing) {
+/// Requests what none of the SM's caches keeps, for as many miss entries: a copy in the background takes
+/// none.
+inline void LoadStoreUnit::request_apart(Cycle at, MemoryRequest request, const Passing& passing,
+                                         unsigned entries) {
   request.fill = fills_.add_apart(passing.number);
-  send_awaited(at, request, passing, 1);
+  send_awaited(at, request, passing, entries);
 }
 inline void LoadStoreUnit::send_awaited(Cycle at, const MemoryRequest& request, const Passing& passing,
                                         unsigned entries) {

@@ -54,7 +54,7 @@ private:
   struct Stream {
     Warp warp;
     IssueOrder::OfWarp order;
-    /// Of the next access, and of the last one, of which further parts may come.
+    /// The next access has the first role; the last one, which may have further parts, has the second.
     PhaseRole next_role = PhaseRole::none, role = PhaseRole::none;
     std::uint32_t phase = 0;                  ///< for these roles
     std::uint32_t phase_at = 0;               ///< the number of the instruction with the next role

@@ -129,7 +129,7 @@ int main(int, char** arguments) {
             times = [time["microseconds"] for time in gpu["times"]]
             self.assertEqual(min(times), times[1])
             for time in gpu["times"]:
-                # Of paired trials, all of which both have, the ratio is that of the means.
+                # The ratio of paired trials, all of which both have, is that of the means.
                 self.assertAlmostEqual(time["beside_best"]["share"], time["microseconds"] / times[1] - 1, places=9)
                 self.assertLessEqual(time["beside_best"]["low"], time["beside_best"]["share"])
         # Each time is that of the same program alone.

@@ -187,7 +187,7 @@ private:
     /// The further parts of a copy of many bytes, with their phases.
     std::vector<Step> parts = {};
   };
-  /// What a phase waited for last: when it was there, and of a copy its site and place.
+  /// A phase ends with the last thing that it waited for: an arrival, or a copy with its site and place.
   struct PhaseEnd {
     Cycle at = 0;
     bool is_arrival = true;
