@@ -102,6 +102,7 @@ Expected<std::vector<std::pair<std::string, std::string>>> recorder_environment(
       {"WARPLENS_RUNTIME", resources().gpu_runtime.string()},
       {"WARPLENS_SNAPSHOT_THREADS", std::to_string(threads.min)},
       {"WARPLENS_SNAPSHOT_WAVE", std::to_string(threads.wave)},
+      {"WARPLENS_SNAPSHOT_SMS", std::to_string(threads.sms)},
       {"WARPLENS_SNAPSHOT_MOST_THREADS", std::to_string(threads.max)},
       {"WARPLENS_SNAPSHOT_ENOUGH", std::to_string(model::enough_accesses)}};
   // Which launches are still to come is known only where the first ones are wanted.

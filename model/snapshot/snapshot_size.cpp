@@ -11,14 +11,15 @@ SnapshotThreads snapshot_threads(const Gpu& gpu) {
   const std::uint64_t fill =
       (gpu.l2_bytes + in_flight * bytes_per_thread - 1) / (in_flight * bytes_per_thread);
   const std::uint64_t depth = std::max<std::uint64_t>(2, fill);
-  return {in_flight * depth, in_flight * std::max<std::uint64_t>(32, depth), in_flight};
+  return {in_flight * depth, in_flight * std::max<std::uint64_t>(32, depth), in_flight, gpu.sms};
 }
 
 SnapshotThreads snapshot_threads(std::span<const Gpu> gpus) {
   SnapshotThreads all;
   for (const Gpu& gpu : gpus) {
     const SnapshotThreads one = snapshot_threads(gpu);
-    all = {std::max(all.min, one.min), std::max(all.max, one.max), std::max(all.wave, one.wave)};
+    all = {std::max(all.min, one.min), std::max(all.max, one.max), std::max(all.wave, one.wave),
+           std::max(all.sms, one.sms)};
   }
   return all;
 }

@@ -14,6 +14,7 @@ namespace warplens::model {
 struct SnapshotThreads {
   std::uint64_t min = 0, max = 0;
   std::uint64_t wave = 0; ///< in flight at once
+  std::uint64_t sms = 0;  ///< that have these
 };
 
 /// Returns the limits that follow from the GPU's size. The minimum is the number of threads in flight at

@@ -77,6 +77,7 @@ Expected<Settings> Settings::from_environment() {
        {read_count("WARPLENS_LAUNCHES", settings.launches),
         read_count("WARPLENS_SNAPSHOT_THREADS", settings.snapshot_threads),
         read_count("WARPLENS_SNAPSHOT_WAVE", settings.snapshot_wave_threads),
+        read_count("WARPLENS_SNAPSHOT_SMS", settings.snapshot_sms),
         read_count("WARPLENS_SNAPSHOT_MOST_THREADS", settings.snapshot_max_threads),
         read_count("WARPLENS_SNAPSHOT_ENOUGH", settings.snapshot_enough_accesses),
         read_count("WARPLENS_SNAPSHOT_BLOCKS", settings.snapshot_blocks),

@@ -38,6 +38,8 @@ struct Settings {
   /// WARPLENS_SNAPSHOT_WAVE: the threads that run at once, at most. A snapshot whose blocks are too long to
   /// be recorded whole covers as many (on the CPU back end).
   std::uint64_t snapshot_wave_threads = 132 * 2048;
+  /// WARPLENS_SNAPSHOT_SMS: the SMs on which they run, which may have room for fewer.
+  std::uint64_t snapshot_sms = 132;
   /// WARPLENS_SNAPSHOT_MOST_THREADS, WARPLENS_SNAPSHOT_ENOUGH: if blocks can be left out while the kernel
   /// runs (on the CPU back end), snapshots continue beyond snapshot_threads up to this number of threads,
   /// until there are enough accesses.

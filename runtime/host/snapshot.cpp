@@ -1,5 +1,7 @@
 #include "runtime/host/snapshot.h"
 
+#include "vocabulary/round_up.h"
+
 #include <algorithm>
 
 namespace warplens::runtime {
@@ -10,6 +12,8 @@ namespace {
 constexpr std::uint32_t ample_capacity = 128;
 /// The minimum of lines per ring; with fewer, producers wait for the host at nearly every access.
 constexpr std::uint32_t min_capacity = 16;
+/// The most of any GPU: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability".
+constexpr std::uint64_t max_blocks_of_sm = 32;
 
 std::uint32_t warps_of(const trace::Launch& launch) {
   return static_cast<std::uint32_t>(warplens::warps_of(launch.block.count()));
@@ -26,6 +30,21 @@ ring::Extent with_buffers(const trace::Launch& launch, std::uint64_t buffers, st
 
 } // namespace
 
+std::uint64_t most_blocks_of_sm(const trace::Launch& launch) {
+  constexpr std::uint64_t registers = 65536, shared_bytes = 228 << 10, reserved_bytes = 1 << 10;
+  const std::uint64_t lanes = std::uint64_t{warps_of(launch)} * 32;
+  std::uint64_t most = max_blocks_of_sm;
+  std::uint32_t of_thread = 255;
+  for (const trace::MachineCode& code : launch.machine_code)
+    of_thread = std::min(of_thread, code.registers);
+  if (!launch.machine_code.empty())
+    most = std::min(most, registers / (lanes * round_up(std::max(of_thread, 1u), 8u)));
+  const std::uint64_t shared = std::uint64_t{launch.static_shared_bytes} + launch.dynamic_shared_bytes;
+  if (shared != 0)
+    most = std::min(most, (shared_bytes + reserved_bytes) / (shared + reserved_bytes));
+  return std::max<std::uint64_t>(most, 1);
+}
+
 SnapshotBlocks snapshot_blocks(const Settings& settings, const trace::Launch& launch) {
   const std::uint64_t of_block = std::max<std::uint64_t>(launch.block.count(), 1);
   const auto blocks_with = [&](std::uint64_t threads) {
@@ -33,8 +52,10 @@ SnapshotBlocks snapshot_blocks(const Settings& settings, const trace::Launch& la
     return std::min(wanted, launch.grid.count());
   };
   const std::uint64_t least = blocks_with(settings.snapshot_threads);
-  return {least, std::max(least, blocks_with(settings.snapshot_max_threads)),
-          blocks_with(settings.snapshot_wave_threads)};
+  std::uint64_t wave = blocks_with(settings.snapshot_wave_threads);
+  if (!settings.snapshot_blocks)
+    wave = std::min(wave, settings.snapshot_sms * most_blocks_of_sm(launch));
+  return {least, std::max(least, blocks_with(settings.snapshot_max_threads)), wave};
 }
 
 ring::Extent extent_on_host(const trace::Launch& launch) {

@@ -17,6 +17,11 @@ struct SnapshotBlocks {
   std::uint64_t least = 0, most = 0;
   std::uint64_t wave = 0; ///< that run at once, at most
 };
+
+/// Returns how many of the launch's blocks an SM holds at most, by its registers and shared memory, whatever
+/// GPU of today it belongs to: one of Volta or newer.
+std::uint64_t most_blocks_of_sm(const trace::Launch& launch);
+
 SnapshotBlocks snapshot_blocks(const Settings& settings, const trace::Launch& launch);
 
 /// Returns the extent of a channel in this process's memory for launch.blocks blocks. Blocks search for a

@@ -6,6 +6,7 @@
 #include <array>
 #include <functional>
 #include <map>
+#include <set>
 #include <vector>
 
 using namespace warplens;
@@ -19,6 +20,7 @@ struct Recorded {
   std::map<std::uint32_t, std::vector<trace::WarpAccess>> accesses; ///< by warp
   std::map<std::uint32_t, std::uint64_t> runs;                      ///< instructions, by warp
   bool meets_at_barriers = false;
+  cpu::IterationSampler::LeftOutOfLoops left_out;
 
   std::uint64_t with(std::uint64_t bit, std::uint32_t warp = 0) const {
     const std::vector<trace::WarpAccess>& of_warp = accesses.at(warp);
@@ -41,9 +43,10 @@ struct Iteration {
   machine::Mask lanes = ~0u;
 };
 
-/// Records a loop of warps that take turns, iteration by iteration.
+/// Records a block's loop of warps that take turns, iteration by iteration.
 Recorded record(std::uint32_t warps, std::uint64_t iterations,
-                const std::function<Iteration(std::uint32_t warp, std::uint64_t iteration)>& body) {
+                const std::function<Iteration(std::uint32_t warp, std::uint64_t iteration)>& body,
+                std::uint64_t block = 0, const cpu::IterationSampler::LeftOutOfLoops& apart = {}) {
   Recorded recorded;
   trace::ExecutedEncoder encoder(80);
   const auto take = [&] {
@@ -62,10 +65,10 @@ Recorded record(std::uint32_t warps, std::uint64_t iterations,
         }));
   };
   cpu::ExecutionRecorder recorder(encoder, take, warps, 0, {});
-  cpu::IterationSampler sampler(recorder, warps);
+  cpu::IterationSampler sampler(recorder, warps, apart);
   for (std::uint64_t i = 0; i < iterations; ++i)
     for (std::uint32_t warp = 0; warp < warps; ++warp) {
-      const machine::WarpId id{0, warp};
+      const machine::WarpId id{block, warp};
       const Iteration made = body(warp, i);
       std::array<std::uint64_t, machine::lane_count> addresses{};
       for (const std::uint64_t address : made.addresses) {
@@ -79,11 +82,12 @@ Recorded record(std::uint32_t warps, std::uint64_t iterations,
         sampler.on_barrier(id, {.instruction = head + 7, .lanes = made.lanes});
     }
   for (std::uint32_t warp = 0; warp < warps; ++warp)
-    sampler.on_run({0, warp}, head + 8, 1, ~0u);
-  sampler.end_block(0);
-  recorder.end_block(0);
+    sampler.on_run({block, warp}, head + 8, 1, ~0u);
+  sampler.end_block(block);
+  recorder.end_block(block);
   take();
   recorded.meets_at_barriers = sampler.meet_at_barriers();
+  recorded.left_out = sampler.left_out();
   return recorded;
 }
 
@@ -149,6 +153,36 @@ TEST_CASE("The warps of a block leave out the same iterations where they meet at
     return Iteration{{warp == 0 ? random >> 40 << 2 : 4096 + 128 * i}, true};
   });
   CHECK_FALSE(apart.meets_at_barriers);
+}
+
+TEST_CASE("Blocks that are not in step record other iterations of a loop, which follow each other") {
+  constexpr std::uint64_t iterations = 1000, begin = 4096, step = 128;
+  const auto body = [](std::uint32_t, std::uint64_t i) { return Iteration{{begin + step * i, 1u << 24}}; };
+  const Recorded first = record(1, iterations, body);
+  REQUIRE(first.left_out.contains(head));
+  const std::uint64_t at_a_time = first.left_out.at(head).at_a_time;
+  CHECK(first.left_out.at(head).iterations == first.gap().addresses[0]);
+  std::set<std::uint64_t> begins;
+  for (std::uint64_t block = 0; block < 20; ++block) {
+    const Recorded apart = record(1, iterations, body, block, first.left_out);
+    CHECK(apart.plain() == first.plain());
+    CHECK(apart.gap().addresses == first.gap().addresses); // it says how many there are, not which
+    std::vector<std::uint64_t> recorded;
+    for (const trace::WarpAccess& access : apart.accesses.at(0))
+      if (access.site < trace::leaves_out && access.addresses[0] < 1u << 24)
+        recorded.push_back((access.addresses[0] - begin) / step);
+    std::vector<std::size_t> jumps;
+    for (std::size_t i = 1; i < recorded.size(); ++i)
+      if (recorded[i] != recorded[i - 1] + 1)
+        jumps.push_back(i);
+    const std::uint64_t later = recorded.back() + 1 - recorded.size();
+    CHECK(recorded.back() < iterations);
+    CHECK(later % at_a_time == 0);
+    CHECK(jumps.size() == (later == 0 ? 0 : 1));
+    CHECK((jumps.empty() || jumps.front() < 6)); // the loop has to repeat before its step is known
+    begins.insert(later);
+  }
+  CHECK(begins.size() > 3);
 }
 
 TEST_CASE("As many iterations are measured as lines take to begin at the same place") {

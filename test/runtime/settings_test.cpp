@@ -42,6 +42,7 @@ TEST_CASE("The environment configures the recorder") {
                                  {"WARPLENS_LAUNCHES", "3"},
                                  {"WARPLENS_SNAPSHOT_THREADS", "4096"},
                                  {"WARPLENS_SNAPSHOT_WAVE", "2048"},
+                                 {"WARPLENS_SNAPSHOT_SMS", "7"},
                                  {"WARPLENS_SNAPSHOT_MOST_THREADS", "8192"},
                                  {"WARPLENS_SNAPSHOT_ENOUGH", "1000"},
                                  {"WARPLENS_SNAPSHOT_BLOCKS", "7"},
@@ -58,6 +59,7 @@ TEST_CASE("The environment configures the recorder") {
   CHECK(settings->launches == 3);
   CHECK(settings->snapshot_threads == 4096);
   CHECK(settings->snapshot_wave_threads == 2048);
+  CHECK(settings->snapshot_sms == 7);
   CHECK(settings->snapshot_max_threads == 8192);
   CHECK(settings->snapshot_enough_accesses == 1000);
   CHECK(settings->snapshot_blocks == 7u);

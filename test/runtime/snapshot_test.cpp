@@ -43,6 +43,20 @@ TEST_CASE("The snapshot covers the requested threads in whole blocks, and no mor
   CHECK(blocks(3, 256) == Pair(3, 3));
 }
 
+TEST_CASE("A wave has no more blocks than SMs have room for, in registers and shared memory") {
+  runtime::Settings settings;
+  settings.snapshot_sms = 10;
+  settings.snapshot_wave_threads = 10 * 2048;
+  trace::Launch made = launch(1000, 256);
+  CHECK(runtime::snapshot_blocks(settings, made).wave == 80); // nothing is known but threads
+  made.machine_code = {{.capability = 80, .registers = 121}, {.capability = 90, .registers = 130}};
+  CHECK(runtime::snapshot_blocks(settings, made).wave == 20); // 128 registers × 256 threads, twice in 65,536
+  made.dynamic_shared_bytes = 120 << 10;
+  CHECK(runtime::snapshot_blocks(settings, made).wave == 10);
+  made.dynamic_shared_bytes = 300 << 10;
+  CHECK(runtime::most_blocks_of_sm(made) == 1); // no GPU runs it, but the program tried
+}
+
 using Role = cpu::SnapshotWindows::Role;
 
 namespace {

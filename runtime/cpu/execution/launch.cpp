@@ -250,11 +250,10 @@ LaunchResult run_all_blocks(const KernelRecord& kernel, const trace::Dim3& grid_
   if (channel) {
     runtime::SnapshotGoal goal = goal_of(grid, recorder.goal(launch), channel);
     to_execute.recorded_blocks = goal.max_blocks;
-    const std::uint64_t wanted = goal.is_exact ? goal.max_blocks : goal.min_blocks;
-    // Blocks that leave out iterations begin together, as those of one wave do; of several waves most do not.
-    const std::uint64_t max_records =
-        goal.wave_blocks < grid_dim.count() ? goal.max_records : goal.max_whole_records;
-    to_execute.records_of_block = max_records / std::max<std::uint64_t>(wanted, 1);
+    const std::uint64_t wanted =
+        goal.is_exact ? goal.max_blocks : std::min(goal.min_blocks, goal.wave_blocks);
+    to_execute.records_of_block = goal.max_whole_records / std::max<std::uint64_t>(wanted, 1);
+    to_execute.has_waves = goal.wave_blocks < grid_dim.count();
     const auto execution = MachineExecution::begin(to_execute);
     const bool leaves_out = execution && execution->leaves_out();
     if (leaves_out && !goal.is_exact)

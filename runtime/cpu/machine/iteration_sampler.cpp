@@ -37,12 +37,15 @@ bool IterationSampler::is_of_shared_memory(const Event& event) {
                                event.addresses[unsigned(std::countr_zero(event.access->lanes))]);
 }
 
-/// Adds an event to a loop's iteration.
-void IterationSampler::note(Loop& loop, const Event& event) {
+/// Adds an event to a loop's iteration. Returns by how much its addresses are behind those of the iteration
+/// before.
+std::int64_t IterationSampler::note(Loop& loop, const Event& event) {
   mix(loop.hash, std::uint64_t(event.kind) << 32 | event.active);
   loop.has_barriers |= event.is_of_block();
-  if (!event.access)
-    return mix(loop.hash, std::uint64_t{event.first} << 32 | event.count);
+  if (!event.access) {
+    mix(loop.hash, std::uint64_t{event.first} << 32 | event.count);
+    return 0;
+  }
   const machine::Access& access = *event.access;
   mix(loop.hash, std::uint64_t{access.instruction} << 32 | std::uint64_t{access.bytes} << 8 |
                      std::uint64_t{access.is_further} << 2 | std::uint64_t{access.stores_copy} << 1 |
@@ -59,10 +62,10 @@ void IterationSampler::note(Loop& loop, const Event& event) {
     ++lanes;
   }
   if (place.sum == 0)
-    return;
+    return 0;
   if (loop.next_place == max_places) {
     loop.is_unique = true;
-    return;
+    return 0;
   }
   if (loop.next_place == loop.places.size())
     loop.places.emplace_back();
@@ -71,6 +74,20 @@ void IterationSampler::note(Loop& loop, const Event& event) {
   loop.period = std::max(loop.period, line_bytes / std::gcd(std::uint64_t{line_bytes}, std::uint64_t(step)));
   mix(loop.hash, place.sum - last.sum);
   mix(loop.hash, place.weighted - last.weighted);
+  return step;
+}
+
+/// Returns by how many iterations later ones of a loop the block records: a place of its own among those that
+/// are left out, where the launch has others beside it that have begun at another time.
+std::uint64_t IterationSampler::later_by(machine::WarpId warp, std::uint32_t head) const {
+  const auto loop = apart_.find(head);
+  if (loop == apart_.end())
+    return 0;
+  std::uint64_t hash = head;
+  mix(hash, warp.block);
+  mix(hash, warp.block);
+  const std::uint64_t places = loop->second.iterations / loop->second.at_a_time + 1;
+  return ((hash >> 32) * places >> 32) * loop->second.at_a_time;
 }
 
 /// Ends a loop's iteration. Returns whether iterations can be left out from now on.
@@ -111,7 +128,11 @@ bool IterationSampler::enter(machine::WarpId warp, OfWarp& of, std::uint32_t fir
   if (known == loops.rend()) {
     if (loops.size() == max_loops)
       loops.erase(loops.begin());
-    loops.push_back({.head = first, .end = of.last_end, .active = active, .iterations = 1});
+    loops.push_back({.head = first,
+                     .end = of.last_end,
+                     .active = active,
+                     .iterations = 1,
+                     .later = later_by(warp, first)});
     loops.back().starts.push_back(recorded);
     return false;
   }
@@ -122,17 +143,29 @@ bool IterationSampler::enter(machine::WarpId warp, OfWarp& of, std::uint32_t fir
   return end_iteration(loop, recorded);
 }
 
-/// Records an event, which belongs to iterations of the first `loops` loops.
-void IterationSampler::record(machine::WarpId warp, OfWarp& of, const Event& event, std::size_t loops) {
-  for (std::size_t i = 0; i < loops; ++i)
-    note(of.loops[i], event);
+/// Records an event, which belongs to iterations of the first `loops` loops, with addresses that are further
+/// by `by` bytes, and by what those loops record of later iterations, once they repeat.
+void IterationSampler::record(machine::WarpId warp, OfWarp& of, const Event& event, std::size_t loops,
+                              std::int64_t by) {
+  for (std::size_t i = 0; i < loops; ++i) {
+    Loop& loop = of.loops[i];
+    const std::int64_t step = note(loop, event);
+    if (loop.stable != 0)
+      by += step * std::int64_t(loop.later);
+  }
   switch (event.kind) {
   case Event::Kind::run: return recorder_.on_run(warp, event.first, event.count, event.active);
   case Event::Kind::barrier: return recorder_.on_barrier(warp, event.arrival);
   case Event::Kind::access: break;
   }
+  std::array<std::uint64_t, machine::lane_count> addresses = event.addresses;
+  if (by != 0)
+    for (std::uint32_t left = event.access->lanes; left != 0; left &= left - 1)
+      if (std::uint64_t& address = addresses[unsigned(std::countr_zero(left))];
+          !lies_in_shared_memory(*event.access, address))
+        address += std::uint64_t(by);
   machine::Access access = *event.access;
-  access.addresses = event.addresses;
+  access.addresses = addresses;
   recorder_.on_access(warp, access);
 }
 
@@ -160,8 +193,15 @@ void IterationSampler::record_held(machine::WarpId warp, OfWarp& of) {
   const std::unique_ptr<Held> own = std::move(of.held);
   const Held& held = *own;
   const std::size_t outer = of.loops.size() - 1;
-  const Loop& loop = of.loops.back();
+  Loop& loop = of.loops.back();
+  std::int64_t later = std::int64_t(loop.later);
   if (held.left_out != 0) {
+    if (apart_.contains(loop.head)) // those behind the gap follow those before it
+      later -= std::int64_t(held.left_out);
+    loop.later = 0;
+    LeftOut& left_out = left_out_.try_emplace(loop.head, held.left_out, held.measured).first->second;
+    if (held.left_out < left_out.iterations)
+      left_out = {held.left_out, held.measured};
     of.barriers_left_out +=
         held.left_out * std::uint64_t(std::ranges::count_if(held.first, &Event::is_of_block));
     for (std::size_t i = 0; i < outer; ++i)
@@ -175,12 +215,12 @@ void IterationSampler::record_held(machine::WarpId warp, OfWarp& of) {
   for (const std::vector<Event>& iteration : held.iterations) {
     last_begin = recorder_.accesses_of(warp.warp);
     for (const Event& event : iteration)
-      record(warp, of, event, outer);
+      record(warp, of, event, outer, event.step * later);
   }
   if (held.left_out != 0 && held.iterations.size() > 1)
     recorder_.end_check(warp, loop.head, held.iterations.size() - 1, last_begin);
   for (const Event& event : held.now)
-    record(warp, of, event, outer);
+    record(warp, of, event, outer, event.step * later);
 }
 
 void IterationSampler::on_run(machine::WarpId warp, std::uint32_t first, std::uint32_t count,
@@ -206,7 +246,7 @@ void IterationSampler::on_run(machine::WarpId warp, std::uint32_t first, std::ui
       record(warp, of, event, of.loops.size());
       continue;
     }
-    note(of.loops.back(), event);
+    event.step = note(of.loops.back(), event);
     of.held->now.push_back(std::move(event));
   }
   of.accesses.clear();

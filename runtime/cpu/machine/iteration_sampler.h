@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace warplens::cpu {
@@ -23,8 +24,17 @@ namespace warplens::cpu {
 /// only one leaves out iterations: the outer one, unless the inner one is long itself.
 class IterationSampler : public machine::Sink {
 public:
-  IterationSampler(ExecutionRecorder& recorder, std::uint32_t warps_per_block)
-      : recorder_(recorder), warps_(warps_per_block) {}
+  /// What a loop leaves out.
+  struct LeftOut {
+    std::uint64_t iterations = 0; ///< a multiple of:
+    std::uint64_t at_a_time = 0;  ///< behind as many, all accesses begin at the same place in a line again
+  };
+  using LeftOutOfLoops = std::map<std::uint32_t, LeftOut>; ///< by the loops' heads
+
+  /// `apart`: what another block's loops leave out, so that this one records other iterations of them than
+  /// its neighbours do: blocks of one that has run for long are not in step. Empty: the first ones.
+  IterationSampler(ExecutionRecorder& recorder, std::uint32_t warps_per_block, LeftOutOfLoops apart = {})
+      : recorder_(recorder), apart_(std::move(apart)), warps_(warps_per_block) {}
 
   void on_run(machine::WarpId warp, std::uint32_t first, std::uint32_t count, machine::Mask active) override;
   void on_access(machine::WarpId warp, const machine::Access& access) override;
@@ -36,6 +46,9 @@ public:
   /// Returns whether the block's warps left out the same number of barriers. Otherwise those that are
   /// recorded do not fit together. After end_block().
   bool meet_at_barriers() const { return meet_at_barriers_; }
+
+  /// Returns what the warp with the least to leave out has left out of each loop.
+  const LeftOutOfLoops& left_out() const { return left_out_; }
 
   /// Returns the number of iterations that are measured, of a loop with that many accesses in each, of which
   /// each begins at the same place in a line every `period` iterations: a power of two. As many are recorded
@@ -50,6 +63,7 @@ private:
     machine::Mask active = 0;
     std::optional<machine::Access> access = {}; ///< whose addresses are:
     std::array<std::uint64_t, machine::lane_count> addresses = {};
+    std::int64_t step = 0; ///< by which these advance with an iteration of the loop that holds it back
     machine::Arrival arrival = {}; ///< of a barrier
 
     /// All warps of the block meet there.
@@ -74,6 +88,7 @@ private:
     std::size_t next_place = 0;       ///< that the next access has
     std::deque<std::uint64_t> starts; ///< ExecutionRecorder::accesses_of() as recent iterations began
     std::uint64_t measured = 0;       ///< iterations
+    std::uint64_t later = 0;          ///< by as many iterations later ones are recorded in place of these
   };
   /// Iterations that are not recorded yet.
   struct Held {
@@ -93,14 +108,16 @@ private:
   };
 
   static bool is_of_shared_memory(const Event& event);
-  static void note(Loop& loop, const Event& event);
+  static std::int64_t note(Loop& loop, const Event& event);
+  std::uint64_t later_by(machine::WarpId warp, std::uint32_t head) const;
   bool end_iteration(Loop& loop, std::uint64_t recorded);
   bool enter(machine::WarpId warp, OfWarp& of, std::uint32_t first, machine::Mask active);
   bool hold_iteration(machine::WarpId warp, OfWarp& of);
-  void record(machine::WarpId warp, OfWarp& of, const Event& event, std::size_t loops);
+  void record(machine::WarpId warp, OfWarp& of, const Event& event, std::size_t loops, std::int64_t by = 0);
   void record_held(machine::WarpId warp, OfWarp& of);
 
   ExecutionRecorder& recorder_;
+  LeftOutOfLoops apart_, left_out_;
   std::vector<OfWarp> warps_;
   std::map<std::uint32_t, std::uint64_t> measured_at_barriers_; ///< iterations, by the heads of loops
   bool meet_at_barriers_ = true;

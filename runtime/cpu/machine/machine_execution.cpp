@@ -84,12 +84,13 @@ struct Executor {
 class BlockSinks : public machine::Sink {
 public:
   BlockSinks(std::span<const std::uint64_t> recorded, std::uint32_t warps_per_block, bool leaves_out,
+             const IterationSampler::LeftOutOfLoops& apart,
              const std::function<std::unique_ptr<ExecutionRecorder>()>& make_recorder) {
     for (const std::uint64_t block : recorded) {
       OfBlock& sink = sinks_[block];
       sink.recorder = make_recorder();
       if (leaves_out)
-        sink.sampler = std::make_unique<IterationSampler>(*sink.recorder, warps_per_block);
+        sink.sampler = std::make_unique<IterationSampler>(*sink.recorder, warps_per_block, apart);
       sink.filter = std::make_unique<PollFilter>(
           sink.sampler ? static_cast<machine::Sink&>(*sink.sampler) : *sink.recorder, warps_per_block);
     }
@@ -176,6 +177,7 @@ private:
 /// How many records a block has whole, and how many where its loops leave out iterations.
 struct RecordsOfBlock {
   std::uint64_t whole = 0, sampled = 0;
+  IterationSampler::LeftOutOfLoops left_out = {};
 };
 
 /// The functions of the outside world, of which only the heap does anything: the program's own block prints
@@ -203,7 +205,7 @@ RecordsOfBlock count_records(const Code& code, std::uint64_t block, std::uint32_
       machine::execute(*code.program, *code.kernel, launch, std::span(&block, 1), memory, &counter);
   sampler.end_block(block);
   return outcome.is_finished() && sampler.meet_at_barriers()
-             ? RecordsOfBlock{counter.records(), recorder.records()}
+             ? RecordsOfBlock{counter.records(), recorder.records(), sampler.left_out()}
              : RecordsOfBlock{};
 }
 
@@ -213,6 +215,7 @@ struct MachineExecution::State {
   std::uint32_t launch = 0;
   std::uint32_t warps_per_block = 0;
   bool leaves_out = false;                ///< iterations of long loops
+  IterationSampler::LeftOutOfLoops apart; ///< what these are, where blocks are not in step
   std::atomic<bool> fits_together = true; ///< what blocks are left with
   std::vector<machine::Range> ranges;
   std::deque<Code> codes;
@@ -298,7 +301,7 @@ private:
     machine::Launch launch = code.launch;
     launch.runs_blocks_together = blocks.size() > 1;
     launch.builtins = builtins_of(heap);
-    BlockSinks sinks(blocks.first(recorded), state_.warps_per_block, state_.leaves_out, [&] {
+    BlockSinks sinks(blocks.first(recorded), state_.warps_per_block, state_.leaves_out, state_.apart, [&] {
       return std::make_unique<ExecutionRecorder>(
           executor->encoder, [&] { state_.write(*executor); }, state_.warps_per_block,
           machine::stack_bytes(*code.kernel, launch), code.operands);
@@ -375,6 +378,8 @@ std::unique_ptr<MachineExecution> MachineExecution::begin(const LaunchToExecute&
         count_records(first, 0, execution->state_->warps_per_block, execution->state_->ranges);
     execution->state_->leaves_out = records.whole > launch.records_of_block &&
                                     double(records.sampled) < worthwhile * double(records.whole);
+    if (launch.has_waves)
+      execution->state_->apart = records.left_out;
   }
   return execution;
 }

@@ -25,6 +25,8 @@ struct LaunchToExecute {
   std::uint64_t recorded_blocks = 0;
   /// How many records a block may have: longer ones leave out iterations of loops.
   std::uint64_t records_of_block = ~std::uint64_t{0};
+  /// The launch has blocks that begin while others have long begun.
+  bool has_waves = false;
 };
 
 struct PreparedLaunch {

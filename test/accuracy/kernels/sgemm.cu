@@ -1,0 +1,199 @@
+// Products of square matrices, c = alpha × a × b + beta × c, by tiles in shared memory of which each thread
+// keeps a tile of results in registers: the steps of the ladders that people climb.
+//
+// Usage: sgemm STEP [SIZE]    the kernel's number below; a multiple of 128
+#include "program.h"
+
+/// Whose elements a thread copies into shared memory, and how it reads them there.
+enum class Copies { words, vectors };
+
+/// A block's tile of ROWS × COLUMNS results, from DEPTH columns of a and rows of b at a time. A thread has
+/// HEIGHT × WIDTH neighbouring results; its warp has tiles of WARP_WIDTH columns. `TRANSPOSED`: so are the
+/// elements of a in shared memory, those that a thread multiplies next to each other. `CHECKED`: the matrices
+/// may end within a tile.
+template <int ROWS, int COLUMNS, int DEPTH, int HEIGHT, int WIDTH, int WARP_WIDTH, bool TRANSPOSED,
+          Copies COPIES, bool CHECKED>
+__device__ void multiply(const float* a, const float* b, float* c, int size, float alpha, float beta) {
+  constexpr int THREADS = ROWS * COLUMNS / (HEIGHT * WIDTH);
+  constexpr int LANES = WARP_WIDTH / WIDTH; // of a warp, beside each other
+  constexpr int WARP_HEIGHT = 32 / LANES * HEIGHT;
+  constexpr int UNIT = COPIES == Copies::vectors ? 4 : 1;
+  __shared__ float tile_of_a[TRANSPOSED ? DEPTH : ROWS][TRANSPOSED ? ROWS : DEPTH];
+  __shared__ float tile_of_b[DEPTH][COLUMNS];
+  const int thread = threadIdx.x, warp = thread / 32, lane = thread % 32;
+  const int row = warp / (COLUMNS / WARP_WIDTH) * WARP_HEIGHT + lane / LANES * HEIGHT;
+  const int column = warp % (COLUMNS / WARP_WIDTH) * WARP_WIDTH + lane % LANES * WIDTH;
+  const int first_row = blockIdx.y * ROWS, first_column = blockIdx.x * COLUMNS;
+  float sums[HEIGHT][WIDTH] = {};
+  for (int first = 0; first < size; first += DEPTH) {
+#pragma unroll
+    for (int unit = thread; unit < ROWS * DEPTH / UNIT; unit += THREADS) {
+      const int y = unit / (DEPTH / UNIT), x = unit % (DEPTH / UNIT) * UNIT;
+      float copied[UNIT] = {};
+      if (!CHECKED || (first_row + y < size && first + x < size)) {
+        const float* const from = &a[(first_row + y) * size + first + x];
+        if constexpr (UNIT == 4)
+          *reinterpret_cast<float4*>(copied) = *reinterpret_cast<const float4*>(from);
+        else
+          copied[0] = *from;
+      }
+      if constexpr (TRANSPOSED) {
+#pragma unroll
+        for (int i = 0; i < UNIT; ++i)
+          tile_of_a[x + i][y] = copied[i];
+      } else if constexpr (UNIT == 4)
+        *reinterpret_cast<float4*>(&tile_of_a[y][x]) = *reinterpret_cast<const float4*>(copied);
+      else
+        tile_of_a[y][x] = copied[0];
+    }
+#pragma unroll
+    for (int unit = thread; unit < DEPTH * COLUMNS / UNIT; unit += THREADS) {
+      const int y = unit / (COLUMNS / UNIT), x = unit % (COLUMNS / UNIT) * UNIT;
+      float copied[UNIT] = {};
+      if (!CHECKED || (first + y < size && first_column + x < size)) {
+        const float* const from = &b[(first + y) * size + first_column + x];
+        if constexpr (UNIT == 4)
+          *reinterpret_cast<float4*>(copied) = *reinterpret_cast<const float4*>(from);
+        else
+          copied[0] = *from;
+      }
+      if constexpr (UNIT == 4)
+        *reinterpret_cast<float4*>(&tile_of_b[y][x]) = *reinterpret_cast<const float4*>(copied);
+      else
+        tile_of_b[y][x] = copied[0];
+    }
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < DEPTH; ++k) {
+      float of_a[HEIGHT], of_b[WIDTH];
+#pragma unroll
+      for (int i = 0; i < HEIGHT; ++i)
+        of_a[i] = TRANSPOSED ? tile_of_a[k][row + i] : tile_of_a[row + i][k];
+#pragma unroll
+      for (int i = 0; i < WIDTH; ++i)
+        of_b[i] = tile_of_b[k][column + i];
+#pragma unroll
+      for (int y = 0; y < HEIGHT; ++y)
+#pragma unroll
+        for (int x = 0; x < WIDTH; ++x)
+          sums[y][x] += of_a[y] * of_b[x];
+    }
+    __syncthreads();
+  }
+#pragma unroll
+  for (int y = 0; y < HEIGHT; ++y)
+#pragma unroll
+    for (int x = 0; x < WIDTH; x += WIDTH % UNIT == 0 ? UNIT : 1) {
+      if (CHECKED && (first_row + row + y >= size || first_column + column + x >= size))
+        continue;
+      float* const result = &c[(first_row + row + y) * size + first_column + column + x];
+      if constexpr (UNIT == 4 && WIDTH % 4 == 0) {
+        float4 before = *reinterpret_cast<float4*>(result);
+        before.x = alpha * sums[y][x] + beta * before.x;
+        before.y = alpha * sums[y][x + 1] + beta * before.y;
+        before.z = alpha * sums[y][x + 2] + beta * before.z;
+        before.w = alpha * sums[y][x + 3] + beta * before.w;
+        *reinterpret_cast<float4*>(result) = before;
+      } else
+        *result = alpha * sums[y][x] + beta * *result;
+    }
+}
+
+constexpr int SIZE = 4096;
+
+/// Defines a kernel with a name of its own, so that the program's others need not be traced.
+#define KERNEL(NAME, ROWS, COLUMNS, DEPTH, HEIGHT, WIDTH, WARP_WIDTH, TRANSPOSED, COPIES, CHECKED)           \
+  __global__ void __launch_bounds__(ROWS* COLUMNS / (HEIGHT * WIDTH))                                        \
+      NAME(const float* a, const float* b, float* c, int size, float alpha, float beta) {                    \
+    multiply<ROWS, COLUMNS, DEPTH, HEIGHT, WIDTH, WARP_WIDTH, TRANSPOSED, Copies::COPIES, CHECKED>(          \
+        a, b, c, size, alpha, beta);                                                                         \
+  }
+
+KERNEL(columns_of_eight, 64, 64, 8, 8, 1, 32, false, words, true)
+KERNEL(squares_of_eight, 128, 128, 16, 8, 8, 128, false, words, true)
+KERNEL(squares_by_vectors, 128, 128, 16, 8, 8, 128, false, vectors, true)
+KERNEL(transposed_squares, 128, 128, 16, 8, 8, 128, true, words, true)
+KERNEL(transposed_by_vectors, 128, 128, 16, 8, 8, 128, true, vectors, true)
+KERNEL(tiles_of_warps, 128, 128, 16, 8, 8, 32, true, words, true)
+KERNEL(tiles_of_warps_by_vectors, 128, 128, 16, 8, 8, 32, true, vectors, true)
+KERNEL(small_squares, 64, 64, 8, 8, 8, 64, false, words, false)
+KERNEL(shallow_squares, 128, 128, 8, 8, 8, 128, false, words, false)
+KERNEL(shallow_by_vectors, 128, 128, 8, 8, 8, 128, true, vectors, false)
+KERNEL(narrow_columns, 128, 16, 16, 8, 1, 16, false, words, false)
+
+/// Neighbouring threads have neighbouring rows, so each lane loads from and stores to another line.
+__global__ void neighbours_by_rows(const float* a, const float* b, float* c, int size, float alpha,
+                                   float beta) {
+  const int row = blockIdx.x * blockDim.x + threadIdx.x;
+  const int column = blockIdx.y * blockDim.y + threadIdx.y;
+  if (row >= size || column >= size)
+    return;
+  float sum = 0;
+  for (int k = 0; k < size; ++k)
+    sum += a[row * size + k] * b[k * size + column];
+  c[row * size + column] = alpha * sum + beta * c[row * size + column];
+}
+
+__global__ void neighbours_by_columns(const float* a, const float* b, float* c, int size, float alpha,
+                                      float beta) {
+  const int column = blockIdx.x * blockDim.x + threadIdx.x;
+  const int row = blockIdx.y * blockDim.y + threadIdx.y;
+  if (row >= size || column >= size)
+    return;
+  float sum = 0;
+  for (int k = 0; k < size; ++k)
+    sum += a[row * size + k] * b[k * size + column];
+  c[row * size + column] = alpha * sum + beta * c[row * size + column];
+}
+
+/// A block's threads have an element each of the tiles, and of the result.
+__global__ void one_for_each(const float* a, const float* b, float* c, int size, float alpha, float beta) {
+  constexpr int TILE = 32;
+  __shared__ float tile_of_a[TILE][TILE], tile_of_b[TILE][TILE];
+  const int column = blockIdx.x * TILE + threadIdx.x;
+  const int row = blockIdx.y * TILE + threadIdx.y;
+  float sum = 0;
+  for (int first = 0; first < size; first += TILE) {
+    tile_of_a[threadIdx.y][threadIdx.x] = a[row * size + first + threadIdx.x];
+    tile_of_b[threadIdx.y][threadIdx.x] = b[(first + threadIdx.y) * size + column];
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < TILE; ++k)
+      sum += tile_of_a[threadIdx.y][k] * tile_of_b[k][threadIdx.x];
+    __syncthreads();
+  }
+  c[row * size + column] = alpha * sum + beta * c[row * size + column];
+}
+
+int main(int count, char** values) {
+  struct Step {
+    void (*kernel)(const float*, const float*, float*, int, float, float);
+    int rows, columns;
+    dim3 threads;
+  };
+  const Step steps[] = {
+      {columns_of_eight, 64, 64, 512},
+      {squares_of_eight, 128, 128, 256},
+      {squares_by_vectors, 128, 128, 256},
+      {transposed_squares, 128, 128, 256},
+      {transposed_by_vectors, 128, 128, 256},
+      {tiles_of_warps, 128, 128, 256},
+      {tiles_of_warps_by_vectors, 128, 128, 256},
+      {small_squares, 64, 64, 64},
+      {shallow_squares, 128, 128, 256},
+      {shallow_by_vectors, 128, 128, 256},
+      {narrow_columns, 128, 16, 256},
+      {neighbours_by_rows, 32, 32, {32, 32}},
+      {neighbours_by_columns, 32, 32, {32, 32}},
+      {one_for_each, 32, 32, {32, 32}},
+  };
+  const unsigned number = argument(count, values, 1, 0), size = argument(count, values, 2, SIZE);
+  if (number >= sizeof steps / sizeof *steps)
+    return 1;
+  const std::size_t elements = std::size_t(size) * size;
+  const float *a = allocate<float>(elements), *b = allocate<float>(elements);
+  float* c = allocate<float>(elements);
+  const Step& step = steps[number];
+  step.kernel<<<dim3(size / step.columns, size / step.rows), step.threads>>>(a, b, c, size, 1, 0);
+  return finish();
+}
