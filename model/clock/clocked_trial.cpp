@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 
 namespace warplens::model {
@@ -16,6 +17,8 @@ constexpr std::uint32_t none = ~0u;
 /// The share by which the time of iterations left out was wrong where those behind the gap took no longer
 /// than those before (bench/sampled_loops.py): warps go on falling out of step for longer than is replayed.
 constexpr double min_left_out_error = 0.1;
+/// Where an SM's warps together need this much longer than each of them, they take turns.
+constexpr double out_of_step = 1.15;
 
 /// The parts of blocks in the order of their dispatch.
 struct BlockDispatch {
@@ -209,10 +212,27 @@ private:
     for (const Sm::EndedBlock& one : ended_)
       beside[one.block] = of_sm[one.sm];
     std::vector<double> later = left_out_->of_blocks(beside);
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint32_t>> together;
+    for (const Sm::EndedBlock& one : ended_)
+      together[{one.sm, waves_before(one.block)}].push_back(one.block);
+    for (const auto& [where, blocks] : together) {
+      const double of_sm = left_out_->of_sm(blocks);
+      for (const std::uint32_t block : blocks)
+        if (of_sm > out_of_step * later[block])
+          later[block] = of_sm;
+    }
     for (const Sm::EndedBlock& one : ended_)
       if (const std::uint32_t before = block_before_[one.block]; before != none)
         later[one.block] += later[before]; // which ended before it
     return later;
+  }
+
+  /// Returns how many blocks have ended before this one in its place.
+  std::uint32_t waves_before(std::uint32_t block) const {
+    std::uint32_t waves = 0;
+    while ((block = block_before_[block]) != none)
+      ++waves;
+    return waves;
   }
 
   /// Adds the iterations that are left out to what was counted, and to the blocks' ends.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <tuple>
 
@@ -53,7 +54,7 @@ LeftOutTime::LeftOutTime(const Snapshot& snapshot) : snapshot_(snapshot), warps_
     for (std::uint32_t gap = 0; gap < snapshot.warps[warp].gaps.size(); ++gap) {
       const Warp& of = snapshot.warps[warp];
       const Gap& at = of.gaps[gap];
-      for (const std::uint32_t access : {at.measured, at.before, at.check_end})
+      for (const std::uint32_t access : {0u, at.measured, at.before, at.check_end})
         if (access < of.accesses.size() && of.accesses[access].begins != SampledPart::none)
           places_.emplace(&of.accesses[access], Place{warp, gap});
     }
@@ -65,6 +66,7 @@ void LeftOutTime::begin(const Access& access, Cycle now, Memory& memory) {
     return;
   const Gap& gap = snapshot_.warps[place->second.warp].gaps[place->second.gap];
   OfWarp& warp = warps_[place->second.warp];
+  warp.progress.push_back({now, double(&access - snapshot_.warps[place->second.warp].accesses.data())});
   switch (access.begins) {
   case SampledPart::none: return;
   case SampledPart::measured: break;
@@ -73,7 +75,7 @@ void LeftOutTime::begin(const Access& access, Cycle now, Memory& memory) {
     memory.pass_over(gap.loads, L2Kind::load);
     memory.pass_over(gap.stores, L2Kind::store);
     break;
-  case SampledPart::behind_check:
+  case SampledPart::whole:
     if (!warp.gaps.empty() && gap.checked > 0)
       warp.gaps.back().checked = double(now - warp.since) / gap.checked;
     break;
@@ -88,9 +90,6 @@ std::vector<double> LeftOutTime::of_blocks(std::span<const std::uint32_t> beside
   const auto each_gap = [&](std::uint32_t block, const OfWarp& warp, auto&& visit) {
     for (std::size_t gap = 0; gap < warp.gaps.size(); ++gap)
       visit(Kind{gap, warp.gaps[gap].left_out, beside[block]}, warp.gaps[gap]);
-  };
-  const auto warps_of = [&](std::uint32_t block) {
-    return std::span(warps_).subspan(snapshot_.blocks[block].first_warp, snapshot_.blocks[block].warps);
   };
   for (std::uint32_t block = 0; block < snapshot_.blocks.size(); ++block)
     for (const OfWarp& warp : warps_of(block))
@@ -125,6 +124,45 @@ std::vector<double> LeftOutTime::of_blocks(std::span<const std::uint32_t> beside
       later[block] = std::max(later[block], of_warp);
     }
   return later;
+}
+
+/// Returns how many accesses the warp has issued at a time, as if it issued those of a part evenly.
+double LeftOutTime::OfWarp::done_at(double now) const {
+  const auto next =
+      std::ranges::upper_bound(progress, now, {}, [](const Progress& one) { return double(one.at); });
+  if (next == progress.begin())
+    return 0;
+  const Progress& last = *std::prev(next);
+  if (next == progress.end())
+    return last.accesses;
+  return last.accesses +
+         (next->accesses - last.accesses) * (now - double(last.at)) / double(next->at - last.at);
+}
+
+double LeftOutTime::of_sm(std::span<const std::uint32_t> of) const {
+  // From the first warp that is measured until half of them are behind their last gap: before and behind
+  // that the SM is not as busy as in between.
+  double left_out = 0, from = std::numeric_limits<double>::max();
+  std::vector<double> ends;
+  for (const std::uint32_t block : of)
+    for (std::uint32_t i = 0; const OfWarp& warp : warps_of(block)) {
+      const std::vector<Gap>& gaps = snapshot_.warps[snapshot_.blocks[block].first_warp + i++].gaps;
+      for (const Gap& gap : gaps)
+        left_out += gap.left_out * double(gap.before - gap.measured);
+      if (warp.progress.size() < 2)
+        continue;
+      from = std::min(from, double(warp.progress[1].at));
+      ends.push_back(double(warp.progress.back().at));
+    }
+  if (ends.empty())
+    return 0;
+  std::ranges::nth_element(ends, ends.begin() + std::ptrdiff_t(ends.size() / 2));
+  const double to = ends[ends.size() / 2];
+  double done = 0;
+  for (const std::uint32_t block : of)
+    for (const OfWarp& warp : warps_of(block))
+      done += warp.done_at(to) - warp.done_at(from);
+  return done <= 0 ? 0 : left_out * (to - from) / done;
 }
 
 double LeftOutTime::error() const {

@@ -25,6 +25,11 @@ public:
   /// blocks the SM of each began with. After the trial.
   std::vector<double> of_blocks(std::span<const std::uint32_t> beside) const;
 
+  /// Returns the same as it follows from what warps do together: of_blocks() is too short where some wait
+  /// while others pass several iterations, as their schedulers prefer these. `of`: the numbers of the blocks
+  /// that are on an SM at the same time, whose work it does in turn.
+  double of_sm(std::span<const std::uint32_t> of) const;
+
   /// Returns the share by which the time of what is left out may be off: iterations behind gaps took longer
   /// or shorter than those measured before, in the mean and from block to block.
   double error() const;
@@ -36,10 +41,22 @@ private:
     double measured = 0; ///< cycles
     double checked = 0;  ///< cycles that as many iterations behind it take; 0: there are none
   };
+  /// A warp has issued that many of its accesses.
+  struct Progress {
+    Cycle at = 0;
+    double accesses = 0;
+  };
   struct OfWarp {
     Cycle since = 0; ///< when the measured iterations began, or those behind the gap
     std::vector<PassedGap> gaps;
+    std::vector<Progress> progress; ///< where parts of its stream begin
+
+    double done_at(double now) const;
   };
+  std::span<const OfWarp> warps_of(std::uint32_t block) const {
+    const Snapshot::Block& of = snapshot_.blocks[block];
+    return std::span(warps_).subspan(of.first_warp, of.warps);
+  }
   struct Place {
     std::uint32_t warp = 0, gap = 0;
   };

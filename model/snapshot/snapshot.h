@@ -54,8 +54,9 @@ enum class FirstCache : std::uint8_t { l1, l1_local, constant, read_only, textur
 /// `executed` they are those of executed instructions, in their order.
 enum class Accesses : std::uint8_t { of_caches, all, all_in_program_order, executed };
 
-/// The part of a warp's stream that begins with an access, where iterations of a loop are left out (Gap).
-enum class SampledPart : std::uint8_t { none, measured, behind_gap, behind_check };
+/// The part of a warp's stream that begins with an access, where iterations of a loop are left out (Gap):
+/// those that stand for them, those that check that, or what stands for itself alone.
+enum class SampledPart : std::uint8_t { none, measured, behind_gap, whole };
 
 /// An access's part in a phase of a barrier in shared memory (mbarrier), or of one for a part of a block's
 /// warps: it arrives, it is a copy of bytes that the phase needs, it waits until the phase is over, or it

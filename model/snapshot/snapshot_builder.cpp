@@ -380,6 +380,8 @@ Snapshot SnapshotBuilder::finish(bool all_seen) && {
     for (Access& access : warp.accesses)
       access.site = access.site < summaries_.size() ? site_number[access.site]
                                                     : measured_site_[access.site - summaries_.size()];
+    if (!warp.gaps.empty())
+      warp.accesses.front().begins = SampledPart::whole;
     for (Gap& gap : warp.gaps) {
       for (std::vector<Transaction>* const lines : {&gap.loads, &gap.stores})
         for (Transaction& transaction : *lines)
@@ -388,7 +390,7 @@ Snapshot SnapshotBuilder::finish(bool all_seen) && {
       if (gap.before < warp.accesses.size())
         warp.accesses[gap.before].begins = SampledPart::behind_gap;
       if (gap.check_end > gap.before && gap.check_end < warp.accesses.size())
-        warp.accesses[gap.check_end].begins = SampledPart::behind_check;
+        warp.accesses[gap.check_end].begins = SampledPart::whole;
     }
     for (Transaction& transaction : warp.transactions)
       transaction.line = pages.line(transaction.line);

@@ -67,7 +67,8 @@ private:
 
 /// One machine code of the launch.
 struct Code : PreparedLaunch {
-  std::mutex mutex; ///< guards the rest
+  IterationSampler::LeftOutOfLoops apart; ///< iterations, where blocks are not in step
+  std::mutex mutex;                       ///< guards the rest
   trace::Execution execution;
 };
 
@@ -215,7 +216,6 @@ struct MachineExecution::State {
   std::uint32_t launch = 0;
   std::uint32_t warps_per_block = 0;
   bool leaves_out = false;                ///< iterations of long loops
-  IterationSampler::LeftOutOfLoops apart; ///< what these are, where blocks are not in step
   std::atomic<bool> fits_together = true; ///< what blocks are left with
   std::vector<machine::Range> ranges;
   std::deque<Code> codes;
@@ -301,7 +301,7 @@ private:
     machine::Launch launch = code.launch;
     launch.runs_blocks_together = blocks.size() > 1;
     launch.builtins = builtins_of(heap);
-    BlockSinks sinks(blocks.first(recorded), state_.warps_per_block, state_.leaves_out, state_.apart, [&] {
+    BlockSinks sinks(blocks.first(recorded), state_.warps_per_block, state_.leaves_out, code.apart, [&] {
       return std::make_unique<ExecutionRecorder>(
           executor->encoder, [&] { state_.write(*executor); }, state_.warps_per_block,
           machine::stack_bytes(*code.kernel, launch), code.operands);
@@ -372,14 +372,18 @@ std::unique_ptr<MachineExecution> MachineExecution::begin(const LaunchToExecute&
     return execution;
   }
   // Blocks wait for none behind them, so the first one can be executed alone.
-  const Code& first = execution->state_->codes.front();
-  if (first.execution.is_complete() && launch.cluster.count() == 1) {
-    const RecordsOfBlock records =
-        count_records(first, 0, execution->state_->warps_per_block, execution->state_->ranges);
-    execution->state_->leaves_out = records.whole > launch.records_of_block &&
-                                    double(records.sampled) < worthwhile * double(records.whole);
+  if (launch.cluster.count() != 1)
+    return execution;
+  State& of = *execution->state_;
+  for (Code& code : of.codes) {
+    if (!code.execution.is_complete() || (&code != &of.codes.front() && !(of.leaves_out && launch.has_waves)))
+      continue;
+    RecordsOfBlock records = count_records(code, 0, of.warps_per_block, of.ranges);
+    if (&code == &of.codes.front())
+      of.leaves_out = records.whole > launch.records_of_block &&
+                      double(records.sampled) < worthwhile * double(records.whole);
     if (launch.has_waves)
-      execution->state_->apart = records.left_out;
+      code.apart = std::move(records.left_out);
   }
   return execution;
 }

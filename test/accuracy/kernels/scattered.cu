@@ -1,4 +1,4 @@
-// Arrays whose elements are scaled at strides, or read in an order without a pattern.
+// Arrays whose elements are scaled at strides, or read, or read and written, in an order without a pattern.
 //
 // Usage: scattered [ELEMENTS]    2^26; with strides of 2, 8 and 32
 #include "program.h"
@@ -13,6 +13,15 @@ __global__ void scale_gathered(const float* in, const int* order, float* out, st
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < count)
     out[i] = in[order[i]] * 2;
+}
+
+/// Reads and writes in an order without a pattern.
+__global__ void scale_scattered(const float* in, const int* order, float* out, std::size_t count) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= count)
+    return;
+  const int at = order[i];
+  out[at] = in[at] * 2;
 }
 
 /// Fills an array with the numbers below its length, a power of two, in an order without a pattern: each step
@@ -37,5 +46,6 @@ int main(int count, char** values) {
     scale_at_stride<<<blocks, threads>>>(in, out, elements, stride);
   fill_order<<<432, threads>>>(order, elements);
   scale_gathered<<<blocks, threads>>>(in, order, out, elements);
+  scale_scattered<<<blocks, threads>>>(in, order, out, elements);
   return finish();
 }

@@ -55,7 +55,7 @@ TEST_CASE("Iterations that are left out count, and stand where they were") {
   REQUIRE(warp.accesses.size() == 11);
   CHECK(warp.accesses[4].begins == model::SampledPart::measured);
   CHECK(warp.accesses[8].begins == model::SampledPart::behind_gap);
-  CHECK(warp.accesses[10].begins == model::SampledPart::behind_check);
+  CHECK(warp.accesses[10].begins == model::SampledPart::whole);
   REQUIRE(warp.gaps.size() == 1);
   CHECK(warp.gaps[0].left_out == 3);
   CHECK(warp.gaps[0].checked == 0.5);
