@@ -187,8 +187,11 @@ TEST_CASE("Blocks that are not in step record other iterations of a loop, which 
 
 TEST_CASE("As many iterations are measured as lines take to begin at the same place") {
   using cpu::IterationSampler;
-  CHECK(IterationSampler::measured_iterations(1000, 1) == 8);
-  CHECK(IterationSampler::measured_iterations(1000, 32) == 32);
-  CHECK(IterationSampler::measured_iterations(16, 1) == 32);
-  CHECK(IterationSampler::measured_iterations(1, 1) == 128);
+  CHECK(IterationSampler::measured_iterations(1000, 1, 8) == 8);
+  CHECK(IterationSampler::measured_iterations(1000, 32, 8) == 32);
+  CHECK(IterationSampler::measured_iterations(16, 1, 8) == 32);
+  CHECK(IterationSampler::measured_iterations(1, 1, 8) == 128);
+  CHECK(IterationSampler::measured_iterations(16, 1, 32) ==
+        8); // a quarter of the accesses, of four times the warps
+  CHECK(IterationSampler::measured_iterations(16, 1, 1) == 32);
 }

@@ -12,7 +12,12 @@ namespace {
 
 constexpr std::size_t max_loops = 8;         ///< in each other
 constexpr std::size_t max_places = 1u << 14; ///< accesses in an iteration: longer ones are recorded
-constexpr std::uint64_t measured_accesses = 512;
+/// Accesses that are measured: blocks of many warps tell as much by fewer of each.
+constexpr std::uint64_t measured_of_block = 4096, min_of_warp = 128, max_of_warp = 512;
+/// Blocks of a wave that do the same begin and end within about this part of their time: further apart, those
+/// that share lines would not find them in the L2, where a product of 4096³ by small tiles on an RTX 4090
+/// finds them. The least number of places keeps blocks of one SM out of step even in loops that are not long.
+constexpr std::uint64_t apart_share = 16, min_places = 4;
 constexpr std::uint64_t min_measured = 8, max_measured = 128; ///< iterations
 
 void mix(std::uint64_t& hash, std::uint64_t number) {
@@ -27,8 +32,11 @@ bool lies_in_shared_memory(const machine::Access& access, std::uint64_t address)
 
 } // namespace
 
-std::uint64_t IterationSampler::measured_iterations(std::uint64_t accesses, std::uint64_t period) {
-  return std::clamp(std::bit_ceil(measured_accesses / std::max<std::uint64_t>(accesses, 1)),
+std::uint64_t IterationSampler::measured_iterations(std::uint64_t accesses, std::uint64_t period,
+                                                    std::size_t warps) {
+  const std::uint64_t of_warp =
+      std::clamp(measured_of_block / std::max<std::uint64_t>(warps, 1), min_of_warp, max_of_warp);
+  return std::clamp(std::bit_ceil(of_warp / std::max<std::uint64_t>(accesses, 1)),
                     std::max(min_measured, period), max_measured);
 }
 
@@ -77,8 +85,8 @@ std::int64_t IterationSampler::note(Loop& loop, const Event& event) {
   return step;
 }
 
-/// Returns by how many iterations later ones of a loop the block records: a place of its own among those that
-/// are left out, where the launch has others beside it that have begun at another time.
+/// Returns by how many iterations later ones of a loop the block records: a place of its own among the first
+/// that are left out, where the launch has others beside it that have begun at another time.
 std::uint64_t IterationSampler::later_by(machine::WarpId warp, std::uint32_t head) const {
   const auto loop = apart_.find(head);
   if (loop == apart_.end())
@@ -86,7 +94,8 @@ std::uint64_t IterationSampler::later_by(machine::WarpId warp, std::uint32_t hea
   std::uint64_t hash = head;
   mix(hash, warp.block);
   mix(hash, warp.block);
-  const std::uint64_t places = loop->second.iterations / loop->second.at_a_time + 1;
+  const std::uint64_t all = loop->second.iterations / loop->second.at_a_time + 1;
+  const std::uint64_t places = std::min(all, std::max(min_places, all / apart_share));
   return ((hash >> 32) * places >> 32) * loop->second.at_a_time;
 }
 
@@ -95,7 +104,7 @@ bool IterationSampler::end_iteration(Loop& loop, std::uint64_t recorded) {
   const bool repeats = !loop.is_unique && (loop.accesses != 0 || loop.has_barriers) && loop.hash == loop.last;
   loop.stable = repeats ? loop.stable + 1 : 0;
   loop.last = loop.hash;
-  loop.measured = measured_iterations(loop.accesses, loop.period);
+  loop.measured = measured_iterations(loop.accesses, loop.period, warps_.size());
   if (loop.has_barriers && repeats) {
     // The warps of a block leave out the same iterations, or they would meet at other barriers. They are at
     // most one iteration apart, so that all have said how many they need before one leaves out any.

@@ -50,10 +50,10 @@ public:
   /// Returns what the warp with the least to leave out has left out of each loop.
   const LeftOutOfLoops& left_out() const { return left_out_; }
 
-  /// Returns the number of iterations that are measured, of a loop with that many accesses in each, of which
-  /// each begins at the same place in a line every `period` iterations: a power of two. As many are recorded
-  /// before them, and at least half as many behind those left out.
-  static std::uint64_t measured_iterations(std::uint64_t accesses, std::uint64_t period);
+  /// Returns the number of iterations that are measured, of a loop of which a block's `warps` make
+  /// that many accesses in each; one begins at the same place in a line every `period` iterations: a power of
+  /// two. As many are recorded before them, and at least half as many behind those left out.
+  static std::uint64_t measured_iterations(std::uint64_t accesses, std::uint64_t period, std::size_t warps);
 
 private:
   /// A run, an access or a barrier.

@@ -27,7 +27,8 @@ __device__ void multiply(const float* a, const float* b, float* c, int size, flo
   float sums[HEIGHT][WIDTH] = {};
   for (int first = 0; first < size; first += DEPTH) {
 #pragma unroll
-    for (int unit = thread; unit < ROWS * DEPTH / UNIT; unit += THREADS) {
+    for (int i = 0; i < ROWS * DEPTH / UNIT / THREADS; ++i) {
+      const int unit = thread + i * THREADS;
       const int y = unit / (DEPTH / UNIT), x = unit % (DEPTH / UNIT) * UNIT;
       float copied[UNIT] = {};
       if (!CHECKED || (first_row + y < size && first + x < size)) {
@@ -39,15 +40,16 @@ __device__ void multiply(const float* a, const float* b, float* c, int size, flo
       }
       if constexpr (TRANSPOSED) {
 #pragma unroll
-        for (int i = 0; i < UNIT; ++i)
-          tile_of_a[x + i][y] = copied[i];
+        for (int j = 0; j < UNIT; ++j)
+          tile_of_a[x + j][y] = copied[j];
       } else if constexpr (UNIT == 4)
         *reinterpret_cast<float4*>(&tile_of_a[y][x]) = *reinterpret_cast<const float4*>(copied);
       else
         tile_of_a[y][x] = copied[0];
     }
 #pragma unroll
-    for (int unit = thread; unit < DEPTH * COLUMNS / UNIT; unit += THREADS) {
+    for (int i = 0; i < DEPTH * COLUMNS / UNIT / THREADS; ++i) {
+      const int unit = thread + i * THREADS;
       const int y = unit / (COLUMNS / UNIT), x = unit % (COLUMNS / UNIT) * UNIT;
       float copied[UNIT] = {};
       if (!CHECKED || (first + y < size && first_column + x < size)) {
@@ -103,8 +105,7 @@ constexpr int SIZE = 4096;
 
 /// Defines a kernel with a name of its own, so that the program's others need not be traced.
 #define KERNEL(NAME, ROWS, COLUMNS, DEPTH, HEIGHT, WIDTH, WARP_WIDTH, TRANSPOSED, COPIES, CHECKED)           \
-  __global__ void __launch_bounds__(ROWS* COLUMNS / (HEIGHT * WIDTH))                                        \
-      NAME(const float* a, const float* b, float* c, int size, float alpha, float beta) {                    \
+  __global__ void NAME(const float* a, const float* b, float* c, int size, float alpha, float beta) {        \
     multiply<ROWS, COLUMNS, DEPTH, HEIGHT, WIDTH, WARP_WIDTH, TRANSPOSED, Copies::COPIES, CHECKED>(          \
         a, b, c, size, alpha, beta);                                                                         \
   }
@@ -119,7 +120,6 @@ KERNEL(tiles_of_warps_by_vectors, 128, 128, 16, 8, 8, 32, true, vectors, true)
 KERNEL(small_squares, 64, 64, 8, 8, 8, 64, false, words, false)
 KERNEL(shallow_squares, 128, 128, 8, 8, 8, 128, false, words, false)
 KERNEL(shallow_by_vectors, 128, 128, 8, 8, 8, 128, true, vectors, false)
-KERNEL(narrow_columns, 128, 16, 16, 8, 1, 16, false, words, false)
 
 /// Neighbouring threads have neighbouring rows, so each lane loads from and stores to another line.
 __global__ void neighbours_by_rows(const float* a, const float* b, float* c, int size, float alpha,
@@ -146,23 +146,46 @@ __global__ void neighbours_by_columns(const float* a, const float* b, float* c, 
   c[row * size + column] = alpha * sum + beta * c[row * size + column];
 }
 
-/// A block's threads have an element each of the tiles, and of the result.
-__global__ void one_for_each(const float* a, const float* b, float* c, int size, float alpha, float beta) {
-  constexpr int TILE = 32;
-  __shared__ float tile_of_a[TILE][TILE], tile_of_b[TILE][TILE];
+/// A block's threads have an element each of the tiles, and PER_THREAD of the result, TILE rows apart. With
+/// PADDING the compiler cannot join the words of a: some measured code loads each alone, as counters say.
+template <int TILE, int PER_THREAD, int PADDING>
+__device__ void multiply_tiles(const float* a, const float* b, float* c, int size, float alpha, float beta) {
+  __shared__ float tile_of_a[TILE * PER_THREAD][TILE + PADDING], tile_of_b[TILE][TILE];
   const int column = blockIdx.x * TILE + threadIdx.x;
-  const int row = blockIdx.y * TILE + threadIdx.y;
-  float sum = 0;
+  const int row = blockIdx.y * TILE * PER_THREAD + threadIdx.y;
+  float sums[PER_THREAD] = {};
   for (int first = 0; first < size; first += TILE) {
-    tile_of_a[threadIdx.y][threadIdx.x] = a[row * size + first + threadIdx.x];
+#pragma unroll
+    for (int i = 0; i < PER_THREAD; ++i)
+      tile_of_a[i * TILE + threadIdx.y][threadIdx.x] = a[(row + i * TILE) * size + first + threadIdx.x];
     tile_of_b[threadIdx.y][threadIdx.x] = b[(first + threadIdx.y) * size + column];
     __syncthreads();
 #pragma unroll
-    for (int k = 0; k < TILE; ++k)
-      sum += tile_of_a[threadIdx.y][k] * tile_of_b[k][threadIdx.x];
+    for (int k = 0; k < TILE; ++k) {
+      const float of_b = tile_of_b[k][threadIdx.x];
+#pragma unroll
+      for (int i = 0; i < PER_THREAD; ++i)
+        sums[i] += tile_of_a[i * TILE + threadIdx.y][k] * of_b;
+    }
     __syncthreads();
   }
-  c[row * size + column] = alpha * sum + beta * c[row * size + column];
+#pragma unroll
+  for (int i = 0; i < PER_THREAD; ++i) {
+    float& result = c[(row + i * TILE) * size + column];
+    result = alpha * sums[i] + beta * result;
+  }
+}
+
+__global__ void one_for_each(const float* a, const float* b, float* c, int size, float alpha, float beta) {
+  multiply_tiles<32, 1, 0>(a, b, c, size, alpha, beta);
+}
+
+__global__ void word_by_word(const float* a, const float* b, float* c, int size, float alpha, float beta) {
+  multiply_tiles<32, 1, 1>(a, b, c, size, alpha, beta);
+}
+
+__global__ void narrow_columns(const float* a, const float* b, float* c, int size, float alpha, float beta) {
+  multiply_tiles<16, 8, 1>(a, b, c, size, alpha, beta);
 }
 
 int main(int count, char** values) {
@@ -182,10 +205,11 @@ int main(int count, char** values) {
       {small_squares, 64, 64, 64},
       {shallow_squares, 128, 128, 256},
       {shallow_by_vectors, 128, 128, 256},
-      {narrow_columns, 128, 16, 256},
+      {narrow_columns, 128, 16, {16, 16}},
       {neighbours_by_rows, 32, 32, {32, 32}},
       {neighbours_by_columns, 32, 32, {32, 32}},
       {one_for_each, 32, 32, {32, 32}},
+      {word_by_word, 32, 32, {32, 32}},
   };
   const unsigned number = argument(count, values, 1, 0), size = argument(count, values, 2, SIZE);
   if (number >= sizeof steps / sizeof *steps)
