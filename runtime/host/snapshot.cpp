@@ -13,7 +13,7 @@ constexpr std::uint32_t ample_capacity = 128;
 /// The minimum of lines per ring; with fewer, producers wait for the host at nearly every access.
 constexpr std::uint32_t min_capacity = 16;
 /// The most of any GPU: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability".
-constexpr std::uint64_t max_blocks_of_sm = 32;
+constexpr std::uint64_t max_blocks = 32;
 
 std::uint32_t warps_of(const trace::Launch& launch) {
   return static_cast<std::uint32_t>(warplens::warps_of(launch.block.count()));
@@ -30,10 +30,10 @@ ring::Extent with_buffers(const trace::Launch& launch, std::uint64_t buffers, st
 
 } // namespace
 
-std::uint64_t most_blocks_of_sm(const trace::Launch& launch) {
+std::uint64_t max_blocks_of_sm(const trace::Launch& launch) {
   constexpr std::uint64_t registers = 65536, shared_bytes = 228 << 10, reserved_bytes = 1 << 10;
   const std::uint64_t lanes = std::uint64_t{warps_of(launch)} * 32;
-  std::uint64_t most = max_blocks_of_sm;
+  std::uint64_t most = max_blocks;
   std::uint32_t of_thread = 255;
   for (const trace::MachineCode& code : launch.machine_code)
     of_thread = std::min(of_thread, code.registers);
@@ -54,7 +54,7 @@ SnapshotBlocks snapshot_blocks(const Settings& settings, const trace::Launch& la
   const std::uint64_t least = blocks_with(settings.snapshot_threads);
   std::uint64_t wave = blocks_with(settings.snapshot_wave_threads);
   if (!settings.snapshot_blocks)
-    wave = std::min(wave, settings.snapshot_sms * most_blocks_of_sm(launch));
+    wave = std::min(wave, settings.snapshot_sms * max_blocks_of_sm(launch));
   return {least, std::max(least, blocks_with(settings.snapshot_max_threads)), wave};
 }
 

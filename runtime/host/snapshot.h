@@ -20,7 +20,7 @@ struct SnapshotBlocks {
 
 /// Returns how many of the launch's blocks an SM holds at most, by its registers and shared memory, whatever
 /// GPU of today it belongs to: one of Volta or newer.
-std::uint64_t most_blocks_of_sm(const trace::Launch& launch);
+std::uint64_t max_blocks_of_sm(const trace::Launch& launch);
 
 SnapshotBlocks snapshot_blocks(const Settings& settings, const trace::Launch& launch);
 

@@ -54,7 +54,7 @@ TEST_CASE("A wave has no more blocks than SMs have room for, in registers and sh
   made.dynamic_shared_bytes = 120 << 10;
   CHECK(runtime::snapshot_blocks(settings, made).wave == 10);
   made.dynamic_shared_bytes = 300 << 10;
-  CHECK(runtime::most_blocks_of_sm(made) == 1); // no GPU runs it, but the program tried
+  CHECK(runtime::max_blocks_of_sm(made) == 1); // no GPU runs it, but the program tried
 }
 
 using Role = cpu::SnapshotWindows::Role;

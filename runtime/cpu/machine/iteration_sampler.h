@@ -24,9 +24,9 @@ namespace warplens::cpu {
 /// only one leaves out iterations: the outer one, unless the inner one is long itself.
 class IterationSampler : public machine::Sink {
 public:
-  /// What a loop leaves out.
+  /// Iterations that a loop leaves out.
   struct LeftOut {
-    std::uint64_t iterations = 0; ///< a multiple of:
+    std::uint64_t iterations = 0; ///< their number, a multiple of:
     std::uint64_t at_a_time = 0;  ///< behind as many, all accesses begin at the same place in a line again
   };
   using LeftOutOfLoops = std::map<std::uint32_t, LeftOut>; ///< by the loops' heads

@@ -27,11 +27,11 @@ __global__ void tiles(const float* a, const float* b, float* c, int size, int de
 }
 
 // The same from memory.
-__global__ void rows(const float* a, const float* b, float* c, int size) {
+__global__ void rows(const float* a, const float* b, float* c, int size, int depth) {
   const int x = blockIdx.x * TILE + threadIdx.x, y = blockIdx.y * TILE + threadIdx.y;
   float sum = 0;
-  for (int k = 0; k < size; ++k)
-    sum += a[y * size + k] * b[k * size + x];
+  for (int k = 0; k < depth; ++k)
+    sum += a[y * depth + k] * b[k * size + x];
   c[y * size + x] = sum;
 }
 
@@ -155,7 +155,7 @@ int main(int count, char** values) {
   if (!strcmp(what, "tiles"))
     tiles<<<dim3(size / TILE, size / TILE), dim3(TILE, TILE)>>>(array<float>(oblong), array<float>(oblong), array<float>(square), size, length);
   if (!strcmp(what, "rows"))
-    rows<<<dim3(size / TILE, size / TILE), dim3(TILE, TILE)>>>(array<float>(square), array<float>(square), array<float>(square), size);
+    rows<<<dim3(size / TILE, size / TILE), dim3(TILE, TILE)>>>(array<float>(oblong), array<float>(oblong), array<float>(square), size, length);
   if (!strcmp(what, "planes"))
     planes<<<dim3(size / 32, 1), dim3(32, 8)>>>(array<float>(square * 8), array<float>(square * 8), size);
   if (!strcmp(what, "running_sums"))
