@@ -171,15 +171,25 @@ TEST_CASE("Blocks that are not in step record other iterations of a loop, which 
     for (const trace::WarpAccess& access : apart.accesses.at(0))
       if (access.site < trace::leaves_out && access.addresses[0] < 1u << 24)
         recorded.push_back((access.addresses[0] - begin) / step);
-    std::vector<std::size_t> jumps;
+    std::vector<std::uint64_t> jumps; // between runs of iterations that follow each other
     for (std::size_t i = 1; i < recorded.size(); ++i)
       if (recorded[i] != recorded[i - 1] + 1)
-        jumps.push_back(i);
-    const std::uint64_t later = recorded.back() + 1 - recorded.size();
+        jumps.push_back(recorded[i] - recorded[i - 1] - 1);
     CHECK(recorded.back() < iterations);
+    REQUIRE(!jumps.empty());
+    const std::uint64_t later = jumps.size() == 1 ? 0 : jumps.front();
+    CHECK(jumps.size() <= 2);
     CHECK(later % at_a_time == 0);
-    CHECK(jumps.size() == (later == 0 ? 0 : 1));
-    CHECK((jumps.empty() || jumps.front() < 6)); // the loop has to repeat before its step is known
+    // The loop has to repeat before its step is known.
+    CHECK((later == 0 || recorded[4] - recorded[0] == 4 + later));
+    // The gap ends where those behind it begin.
+    std::vector<trace::WarpAccess> described;
+    for (const trace::WarpAccess& access : apart.accesses.at(0))
+      if ((access.site & trace::is_left_out) != 0)
+        described.push_back(access);
+    const std::uint64_t end = (described[1].addresses[0] - begin) / step;
+    CHECK(std::ranges::count(recorded, end + 1) == 1);
+    CHECK(std::ranges::count(recorded, end) == 0);
     begins.insert(later);
   }
   CHECK(begins.size() > 3);

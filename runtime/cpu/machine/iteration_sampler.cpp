@@ -85,18 +85,19 @@ std::int64_t IterationSampler::note(Loop& loop, const Event& event) {
   return step;
 }
 
-/// Returns by how many iterations later ones of a loop the block records: a place of its own among the first
-/// that are left out, where the launch has others beside it that have begun at another time.
-std::uint64_t IterationSampler::later_by(machine::WarpId warp, std::uint32_t head) const {
+/// Returns by how many iterations later ones of a loop the block records, and by how many others do at most:
+/// blocks that have begun at other times have a place each among the first iterations that are left out.
+IterationSampler::Later IterationSampler::later_by(machine::WarpId warp, std::uint32_t head) const {
   const auto loop = apart_.find(head);
   if (loop == apart_.end())
-    return 0;
+    return {};
   std::uint64_t hash = head;
   mix(hash, warp.block);
   mix(hash, warp.block);
-  const std::uint64_t all = loop->second.iterations / loop->second.at_a_time + 1;
+  const auto [iterations, at_a_time] = loop->second;
+  const std::uint64_t all = iterations / at_a_time + 1;
   const std::uint64_t places = std::min(all, std::max(min_places, all / apart_share));
-  return ((hash >> 32) * places >> 32) * loop->second.at_a_time;
+  return {std::int64_t(((hash >> 32) * places >> 32) * at_a_time), std::int64_t((places - 1) * at_a_time)};
 }
 
 /// Ends a loop's iteration. Returns whether iterations can be left out from now on.
@@ -152,6 +153,17 @@ bool IterationSampler::enter(machine::WarpId warp, OfWarp& of, std::uint32_t fir
   return end_iteration(loop, recorded);
 }
 
+/// Returns the addresses of an event's lanes, further by that many bytes where they are not in shared memory.
+std::array<std::uint64_t, machine::lane_count> IterationSampler::moved(const Event& event, std::int64_t by) {
+  std::array<std::uint64_t, machine::lane_count> addresses = event.addresses;
+  if (by != 0)
+    for (std::uint32_t left = event.access->lanes; left != 0; left &= left - 1)
+      if (std::uint64_t& address = addresses[unsigned(std::countr_zero(left))];
+          !lies_in_shared_memory(*event.access, address))
+        address += std::uint64_t(by);
+  return addresses;
+}
+
 /// Records an event, which belongs to iterations of the first `loops` loops, with addresses that are further
 /// by `by` bytes, and by what those loops record of later iterations, once they repeat.
 void IterationSampler::record(machine::WarpId warp, OfWarp& of, const Event& event, std::size_t loops,
@@ -160,19 +172,14 @@ void IterationSampler::record(machine::WarpId warp, OfWarp& of, const Event& eve
     Loop& loop = of.loops[i];
     const std::int64_t step = note(loop, event);
     if (loop.stable != 0)
-      by += step * std::int64_t(loop.later);
+      by += step * loop.later.by;
   }
   switch (event.kind) {
   case Event::Kind::run: return recorder_.on_run(warp, event.first, event.count, event.active);
   case Event::Kind::barrier: return recorder_.on_barrier(warp, event.arrival);
   case Event::Kind::access: break;
   }
-  std::array<std::uint64_t, machine::lane_count> addresses = event.addresses;
-  if (by != 0)
-    for (std::uint32_t left = event.access->lanes; left != 0; left &= left - 1)
-      if (std::uint64_t& address = addresses[unsigned(std::countr_zero(left))];
-          !lies_in_shared_memory(*event.access, address))
-        address += std::uint64_t(by);
+  const std::array<std::uint64_t, machine::lane_count> addresses = moved(event, by);
   machine::Access access = *event.access;
   access.addresses = addresses;
   recorder_.on_access(warp, access);
@@ -203,11 +210,10 @@ void IterationSampler::record_held(machine::WarpId warp, OfWarp& of) {
   const Held& held = *own;
   const std::size_t outer = of.loops.size() - 1;
   Loop& loop = of.loops.back();
-  std::int64_t later = std::int64_t(loop.later);
+  std::int64_t by = loop.later.by; // iterations
   if (held.left_out != 0) {
-    if (apart_.contains(loop.head)) // those behind the gap follow those before it
-      later -= std::int64_t(held.left_out);
-    loop.later = 0;
+    by -= loop.later.at_most; // those behind the gap are there for all blocks
+    loop.later = {};
     LeftOut& left_out = left_out_.try_emplace(loop.head, held.left_out, held.measured).first->second;
     if (held.left_out < left_out.iterations)
       left_out = {held.left_out, held.measured};
@@ -218,18 +224,19 @@ void IterationSampler::record_held(machine::WarpId warp, OfWarp& of) {
     recorder_.leave_out(warp, loop.head, held.left_out, held.measured, held.measured_from);
     for (std::size_t i = 0; i < held.first.size() && i < held.last.size(); ++i)
       if (held.first[i].access && held.last[i].access && !is_of_shared_memory(held.first[i]))
-        recorder_.describe(warp, *held.first[i].access, held.first[i].addresses, held.last[i].addresses);
+        recorder_.describe(warp, *held.first[i].access, moved(held.first[i], held.first[i].step * by),
+                           moved(held.last[i], held.first[i].step * by));
   }
   std::uint64_t last_begin = 0;
   for (const std::vector<Event>& iteration : held.iterations) {
     last_begin = recorder_.accesses_of(warp.warp);
     for (const Event& event : iteration)
-      record(warp, of, event, outer, event.step * later);
+      record(warp, of, event, outer, event.step * by);
   }
   if (held.left_out != 0 && held.iterations.size() > 1)
     recorder_.end_check(warp, loop.head, held.iterations.size() - 1, last_begin);
   for (const Event& event : held.now)
-    record(warp, of, event, outer, event.step * later);
+    record(warp, of, event, outer, event.step * by);
 }
 
 void IterationSampler::on_run(machine::WarpId warp, std::uint32_t first, std::uint32_t count,

@@ -74,6 +74,11 @@ private:
   struct Place {
     std::uint64_t sum = 0, weighted = 0;
   };
+  /// Iterations are recorded in place of some that are that many before them.
+  struct Later {
+    std::int64_t by = 0;
+    std::int64_t at_most = 0; ///< of other blocks
+  };
   struct Loop {
     std::uint32_t head = 0, end = 0; ///< its instructions
     machine::Mask active = 0;
@@ -88,7 +93,7 @@ private:
     std::size_t next_place = 0;       ///< that the next access has
     std::deque<std::uint64_t> starts; ///< ExecutionRecorder::accesses_of() as recent iterations began
     std::uint64_t measured = 0;       ///< iterations
-    std::uint64_t later = 0;          ///< by as many iterations later ones are recorded in place of these
+    Later later;                      ///< which are recorded
   };
   /// Iterations that are not recorded yet.
   struct Held {
@@ -109,7 +114,8 @@ private:
 
   static bool is_of_shared_memory(const Event& event);
   static std::int64_t note(Loop& loop, const Event& event);
-  std::uint64_t later_by(machine::WarpId warp, std::uint32_t head) const;
+  Later later_by(machine::WarpId warp, std::uint32_t head) const;
+  static std::array<std::uint64_t, machine::lane_count> moved(const Event& event, std::int64_t by);
   bool end_iteration(Loop& loop, std::uint64_t recorded);
   bool enter(machine::WarpId warp, OfWarp& of, std::uint32_t first, machine::Mask active);
   bool hold_iteration(machine::WarpId warp, OfWarp& of);
