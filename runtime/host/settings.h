@@ -50,9 +50,8 @@ struct Settings {
   /// WARPLENS_SNAPSHOT_ACCESSES: the snapshot of a launch ends with the block that brings it to this number
   /// of warp accesses (on the CPU back end), or is cut off after them (on a GPU).
   std::uint64_t snapshot_accesses = 1 << 26;
-  /// WARPLENS_SNAPSHOT_WHOLE: where a launch's blocks run at the same time, and would have more warp accesses
-  /// than this, loops that repeat are not recorded whole (on the CPU back end). Those of a launch in several
-  /// waves are, up to snapshot_accesses.
+  /// WARPLENS_SNAPSHOT_WHOLE: where the blocks that run at the same time would have more warp accesses than
+  /// this, loops that repeat are not recorded whole (on the CPU back end).
   std::uint64_t snapshot_whole_accesses = 1 << 26;
   /// WARPLENS_STOP_WHEN_TRACED: a file that the program creates before it ends, which it does as soon as no
   /// launch is left to be traced; empty: it runs to its own end.
