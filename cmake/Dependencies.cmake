@@ -8,6 +8,7 @@ find_package(Boost REQUIRED COMPONENTS context)
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
+pkg_check_modules(sqlite3 REQUIRED IMPORTED_TARGET sqlite3)
 pkg_check_modules(tomlplusplus REQUIRED IMPORTED_TARGET tomlplusplus)
 
 set(WARPLENS_LLVM /usr/lib/llvm-19 CACHE PATH "Where LLVM 19 and Clang 19 are installed")
