@@ -3,6 +3,7 @@
 #include "analysis/host_registration.h"
 #include "analysis/precompiled_headers.h"
 #include "analysis/respelled_files.h"
+#include "support/process.h"
 
 #include <algorithm>
 #include <clang/AST/ASTContext.h>
@@ -24,6 +25,13 @@
 #include <llvm/Support/VirtualFileSystem.h>
 #include <llvm/TargetParser/Host.h>
 #include <utility>
+
+extern "C" {
+void LLVMInitializeNVPTXTargetInfo();
+void LLVMInitializeNVPTXTarget();
+void LLVMInitializeNVPTXTargetMC();
+void LLVMInitializeNVPTXAsmPrinter();
+}
 
 namespace warplens::analysis {
 
@@ -117,13 +125,21 @@ void ErrorList::HandleDiagnostic(clang::DiagnosticsEngine::Level level, const cl
 
 namespace {
 
+/// Returns where Clang's driver takes its executable to be, since it finds Clang's own headers from there: in
+/// a portable folder they are beside this program, else those of the LLVM that it was built with are used.
+std::string clang_executable() {
+  const auto portable = (executable_directory() / "../../lib/warplens/clang").lexically_normal();
+  std::error_code error;
+  return std::filesystem::is_directory(portable, error) ? (portable / "bin/clang++").string()
+                                                        : WARPLENS_CLANG_EXECUTABLE;
+}
+
 /// Returns the frontend's options (`-cc1 …`) that the driver would compile this half with.
 Expected<std::vector<std::string>> frontend_options(const std::vector<std::string>& arguments,
                                                     const std::string& source, Half half,
                                                     const std::vector<std::string>& extra,
                                                     ErrorList& errors) {
-  // The driver finds Clang's own headers from where its executable lies.
-  const std::string executable = WARPLENS_CLANG_EXECUTABLE;
+  const std::string executable = clang_executable();
   std::vector<std::string> words{executable};
   const bool names_program = !arguments.empty() && !arguments.front().starts_with("-");
   bool has_architecture = false;
@@ -168,7 +184,7 @@ Expected<Compilation> prepare_compilation(const std::vector<std::string>& argume
   result.compiler->createDiagnostics(result.errors.get(), /*ShouldOwnClient=*/false);
   auto invocation = std::make_shared<clang::CompilerInvocation>();
   if (!clang::CompilerInvocation::CreateFromArgs(*invocation, pointers, result.compiler->getDiagnostics(),
-                                                 WARPLENS_CLANG_EXECUTABLE))
+                                                 clang_executable().c_str()))
     return fail("{}", result.errors->first());
   invocation->getFrontendOpts().DisableFree = false; // this process lives on after the compilation
   invocation->getCodeGenOpts().DisableFree = false;
@@ -236,11 +252,13 @@ bool survives(Compilation& compilation, const std::function<void()>& work) {
 
 Expected<void> compile(const std::vector<std::string>& arguments, const std::string& source, Half half,
                        bool hide_entities, const std::filesystem::path& cache) {
-  llvm::InitializeAllTargetInfos();
-  llvm::InitializeAllTargets();
-  llvm::InitializeAllTargetMCs();
-  llvm::InitializeAllAsmPrinters();
-  llvm::InitializeAllAsmParsers();
+  llvm::InitializeNativeTarget();
+  llvm::InitializeNativeTargetAsmPrinter();
+  llvm::InitializeNativeTargetAsmParser();
+  LLVMInitializeNVPTXTargetInfo();
+  LLVMInitializeNVPTXTarget();
+  LLVMInitializeNVPTXTargetMC();
+  LLVMInitializeNVPTXAsmPrinter();
   std::string message;
   DefinitionTargets targets;
   enum class Round { with_precompiled_headers, as_it_is, with_targets };

@@ -1,14 +1,20 @@
 #include "driver/resources.h"
 
+#include "driver/stages/stage_cache.h"
+#include "driver/version.h"
 #include "support/process.h"
 
 namespace warplens::driver {
+
+namespace fs = std::filesystem;
 
 const Resources& resources() {
   static const Resources found = [] {
     const auto root = executable_directory().parent_path();
     const auto share = root / "share/warplens";
+    std::error_code error;
     return Resources{root / "libexec/warplens/warplens-compile",
+                     fs::exists(clang, error) ? fs::path(clang) : program_in_path("c++"),
                      root / "libexec/warplens/warplens-measure",
                      root / "libexec/warplens/warplens-launch",
                      root / "lib/warplens",

@@ -6,7 +6,10 @@
 namespace warplens::driver {
 
 struct Resources {
-  std::filesystem::path compile;       ///< the warplens-compile executable
+  std::filesystem::path compile; ///< the warplens-compile executable
+  /// Links programs for the CPU back end and compiles their tables in C: the clang++ of the LLVM that this
+  /// program was built with, or else the machine's c++.
+  std::filesystem::path linking_compiler;
   std::filesystem::path measure;       ///< the program that measures a GPU; absent if built without nvcc
   std::filesystem::path launch;        ///< the program that launches a kernel of a module
   std::filesystem::path libraries;     ///< the libraries that are linked into a program for the CPU back end

@@ -179,6 +179,8 @@ Expected<Profiler> profiler_of(std::string_view text) {
   const auto has = [&](std::string_view word) { return head.find(word) != std::string_view::npos; };
   if (head.starts_with(std::string_view("NVR\0", 4)))
     return Profiler::ncu_report;
+  if (head.starts_with("SQLite format 3"))
+    return Profiler::nsys;
   if (has("\"Line No\"") && has("\"Address\""))
     return Profiler::ncu_source;
   if (has("Kernel Name"))
@@ -192,7 +194,8 @@ Expected<Profiler> profiler_of(std::string_view text) {
     return Profiler::runs;
   return fail(
       "no report or CSV of ncu (with \"Kernel Name\"), nvprof (with \"Event Name\", \"Metric Name\" or "
-      "\"Grid X\") or dashing (with regions in its first line), nor a table of runs (with a column \"{}\")",
+      "\"Grid X\") or dashing (with regions in its first line), no export of nsys (by `nsys export --type "
+      "sqlite`), nor a table of runs (with a column \"{}\")",
       target_heading);
 }
 
@@ -203,6 +206,7 @@ Expected<std::vector<KernelCounters>> read_counters(std::string_view text, const
   case Profiler::ncu: return read_ncu(text, options);
   case Profiler::ncu_report: return read_ncu_report(text);
   case Profiler::nvprof: return read_nvprof(text);
+  case Profiler::nsys: return read_nsys(text);
   case Profiler::ncu_source:
     if (launches == nullptr || launches->empty())
       return fail(
@@ -223,7 +227,11 @@ std::vector<KernelCounters> mean_of_launches(const std::vector<KernelCounters>& 
   for (const KernelCounters& launch : launches) {
     const auto [place, is_new] = places.emplace(std::pair(launch.kernel, launch.device), means.size());
     if (is_new) {
-      means.push_back({launch.kernel, launch.device, 0, {}, {}, {}, {}, {}});
+      KernelCounters mean;
+      mean.kernel = launch.kernel;
+      mean.device = launch.device;
+      mean.launches = 0;
+      means.push_back(std::move(mean));
       seen.emplace_back();
     }
     KernelCounters& mean = means[place->second];

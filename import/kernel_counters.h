@@ -26,22 +26,33 @@ struct LineCounters {
   std::map<std::string, double> counters;
 };
 
-/// The counters of a launch of a kernel, or their means over launches, by the names of the profiler (for
+/// How the counters of several launches became one.
+enum class Combined : std::uint8_t { mean, median };
+
+/// The shortest and the longest of several launches, in seconds.
+struct TimeRange {
+  double shortest = 0, longest = 0;
+};
+
+/// The counters of a launch of a kernel, or one value for several launches, by the names of the profiler (for
 /// Nsight Compute: of its metrics, also where a page prints labels). Bytes are in bytes, times in seconds,
 /// frequencies in Hz; percentages stay what they are. A counter that could not be collected is absent.
 struct KernelCounters {
   std::string kernel; ///< as the profiler prints it: "void gather<float>(const float *)"
   std::string device; ///< "Tesla V100-SXM2-16GB (0)", or its number; empty: not stated
   std::uint64_t launches = 1;
+  Combined combined = Combined::mean; ///< where there are several launches
   std::map<std::string, double> counters;
   std::optional<Extents> grid, block; ///< absent where the profiler does not say
   std::vector<LineCounters> lines;    ///< by file, line, space and operation
   std::string lines_missing;          ///< why there are none; empty where nothing was to be expected
+  std::optional<TimeRange> range;     ///< of the launches' times, where the profiler has each
 };
 
 /// What can be read: Nsight Compute's pages `raw` or `details` as CSV, its page `source` as CSV, its report
-/// (.ncu-rep); nvprof's CSV; tables of the tool dashing (import/dashing.h), and of runs (import/run_table.h).
-enum class Profiler { ncu, ncu_source, ncu_report, nvprof, dashing, runs };
+/// (.ncu-rep); nvprof's CSV; Nsight Systems' export as a database of SQLite; tables of the tool dashing
+/// (import/dashing.h), and of runs (import/run_table.h).
+enum class Profiler { ncu, ncu_source, ncu_report, nvprof, nsys, dashing, runs };
 
 /// Recognises who wrote a file.
 Expected<Profiler> profiler_of(std::string_view text);
@@ -74,6 +85,11 @@ Expected<void> add_ncu_source(std::string_view text, std::vector<KernelCounters>
 /// Reads nvprof's `--csv`: of events and metrics (one entry per kernel and device, with the mean over its
 /// invocations), with `--print-gpu-trace` also per launch. An error names the line.
 Expected<std::vector<KernelCounters>> read_nvprof(std::string_view text);
+
+/// Reads Nsight Systems' export as a database of SQLite (`nsys export --type sqlite`): one entry for the
+/// launches of a kernel with the same grid and block on a device, with the median of their times, in the
+/// order of the first launches. An error names the launch, counted from 1 in the order of time.
+Expected<std::vector<KernelCounters>> read_nsys(std::string_view bytes);
 
 /// Averages the launches of each kernel on each device, in the order in which they first appear. A counter is
 /// averaged over the launches that have it. Lines are left out.

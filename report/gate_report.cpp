@@ -147,6 +147,15 @@ const char* word_of(judge::GateOutcome outcome) {
   return "";
 }
 
+/// Returns the picture as Markdown shows it: characters that would end the link are as URLs have them.
+std::string picture_link(const std::string& place) {
+  std::string link;
+  for (const unsigned char c : place)
+    link += c <= ' ' || c == '(' || c == ')' || c == '<' || c == '>' || c == 0x7f ? fmt::format("%{:02X}", c)
+                                                                                  : std::string(1, char(c));
+  return fmt::format("![Times of the kernels that moved, recorded and now]({})", link);
+}
+
 } // namespace
 
 std::string gate_summary(const judge::Gate& gate) {
@@ -189,6 +198,9 @@ std::string print_gate_markdown(const GateReport& report) {
                        : gate.outcome == judge::GateOutcome::outdated ? "the baseline is to be recorded again"
                                                                       : "cannot say")),
       "", gate_summary(gate), ""};
+  if (!report.picture.empty())
+    for (std::string line : {picture_link(report.picture), std::string()})
+      head.push_back(std::move(line));
   std::vector<std::string> tail;
   if (std::string waivers = waivers_text(report, true); !waivers.empty()) {
     waivers.pop_back();

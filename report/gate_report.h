@@ -10,6 +10,7 @@ namespace warplens::report {
 struct GateReport {
   std::string baseline;       ///< the name of its file
   std::string record_command; ///< the command that records what the baseline does not have
+  std::string picture;        ///< where the comment's picture is, a path or URL; empty: it has none
   const judge::Gate* gate;
   const Result* result; ///< of the program, for the lines of its accesses
 };

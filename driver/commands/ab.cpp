@@ -4,6 +4,7 @@
 #include "driver/commands/commands.h"
 #include "driver/commands/exit_code.h"
 #include "driver/options.h"
+#include "driver/progress.h"
 #include "driver/stages/build_program.h"
 #include "driver/stages/print.h"
 #include "driver/stages/run_program.h"
@@ -64,6 +65,16 @@ Expected<std::pair<Version, Version>> versions_of(const AbOptions& options, cons
   return std::pair(*before, Version{options.files[0], options.files[0]});
 }
 
+/// Returns whether both versions are one program: one file, or a file that a revision has with the same
+/// bytes. Equal files of different names may include other headers, or print their names.
+bool are_one_program(const std::pair<Version, Version>& versions, const AbOptions& options) {
+  std::error_code error;
+  if (options.revision.empty())
+    return fs::equivalent(versions.first.file, versions.second.file, error);
+  const auto before = read_file(versions.first.file), now = read_file(versions.second.file);
+  return before && now && *before == *now;
+}
+
 /// Returns the result of a version. Kernels that are as in `known` are not modelled again.
 Expected<Result> result_of(const Version& version, const AbOptions& options,
                            const std::vector<model::Gpu>& gpus, const std::vector<std::string>& arguments,
@@ -91,6 +102,19 @@ Expected<Result> result_of(const Version& version, const AbOptions& options,
   return whole_result(run, options.model, options.output, known);
 }
 
+/// Returns the result of the second version. One program is built and run once: a second run by the same
+/// compilers, options, arguments, environment and files would differ by what the program draws at random
+/// only.
+Expected<Result> result_of_other(const std::pair<Version, Version>& versions, const Result& first,
+                                 const AbOptions& options, const std::vector<model::Gpu>& gpus,
+                                 const std::vector<std::string>& arguments, const fs::path& directory) {
+  if (!are_one_program(versions, options))
+    return result_of(versions.second, options, gpus, arguments, directory, first);
+  Stage stage("equal", options.output.quiet);
+  stage.done(fmt::format("{}: the same file in both versions, built and run once", versions.second.name));
+  return first;
+}
+
 /// Returns whether the texts of the named sources differ.
 bool have_other_sources(const Result& a, const Result& b) {
   return !std::ranges::equal(a.manifest->sources, b.manifest->sources, {}, &NamedHash::hash,
@@ -109,7 +133,7 @@ Expected<void> compare_versions(const AbOptions& options, const std::vector<std:
   TRY_LET(versions, versions_of(options, directory->path()));
   const Result nothing_known;
   TRY_LET(a, result_of(versions->first, options, *gpus, arguments, directory->path() / "a", nothing_known));
-  TRY_LET(b, result_of(versions->second, options, *gpus, arguments, directory->path() / "b", *a));
+  TRY_LET(b, result_of_other(*versions, *a, options, *gpus, arguments, directory->path() / "b"));
   const judge::Difference difference = judge::compare(*a, *b, {});
   if (difference.kernels.empty())
     return fail(

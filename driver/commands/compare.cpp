@@ -106,7 +106,8 @@ void add_measured_options(CLI::App& command, std::vector<std::string>& measured,
       .add_option(
           "measured", measured,
           "what a profiler wrote: ncu's report (.ncu-rep) or its --csv, pages raw, details and source;\n"
-          "nvprof's --csv")
+          "nvprof's --csv; nsys's export (--type sqlite), of which each kernel has the median of its "
+          "launches")
       ->required()
       ->type_name("MEASURED");
   command
@@ -119,7 +120,10 @@ void add_measured_options(CLI::App& command, std::vector<std::string>& measured,
 
 constexpr const char* footer =
     "  ncu --set full --import-source yes -o measured ./program; warplens compare result.json "
-    "measured.ncu-rep\n\n"
+    "measured.ncu-rep\n"
+    "  nsys profile -o times ./program; nsys export --type sqlite times.nsys-rep; warplens compare "
+    "result.json "
+    "times.sqlite\n\n"
     "Launches are paired by kernel, grid, block and number. What has no counterpart is named with the "
     "reason:\n"
     "in the text summed up, in JSON one by one. docs/compare.md explains the figures.";

@@ -9,9 +9,11 @@
 #include "driver/stages/recorded_programs.h"
 #include "driver/today.h"
 #include "driver/version.h"
+#include "report/gate_picture.h"
 #include "report/gate_report.h"
 #include "report/report.h"
 
+#include <filesystem>
 #include <memory>
 
 namespace warplens::driver {
@@ -21,7 +23,8 @@ struct GateCommandOptions {
   RecordingOptions recording;
   std::vector<std::string> ratchets;
   double tolerance = 0;
-  std::string format = "text", sarif;
+  std::string format = "text", sarif, picture, picture_url;
+  std::vector<std::string> badges;
   OutputOptions output;
 };
 
@@ -36,10 +39,25 @@ RecordedProgram together(std::vector<RecordedProgram> programs) {
   return all;
 }
 
+/// Returns where the comment finds the picture: at the given URL, or from the folder of the comment.
+std::string link_to_picture(const GateCommandOptions& options) {
+  if (options.picture.empty() || !options.picture_url.empty())
+    return options.picture_url;
+  const auto comment = std::filesystem::absolute(options.output.file.empty() ? "." : options.output.file);
+  const auto folder = options.output.file.empty() ? comment : comment.parent_path();
+  return std::filesystem::absolute(options.picture)
+      .lexically_normal()
+      .lexically_relative(folder.lexically_normal())
+      .string();
+}
+
 Expected<void> hold(const GateCommandOptions& options, const std::vector<std::string>& arguments,
                     const std::string& command, int& exit_code) {
   TRY(check_writable(options.output.file));
   TRY(check_writable(options.sarif));
+  TRY(check_writable(options.picture));
+  for (const std::string& badge : options.badges)
+    TRY(check_writable(badge));
   TRY_LET(baseline, load_baseline(options.recording.baseline, false));
   TRY_LET(programs, recorded_programs(options.recording, arguments, *baseline));
   const RecordedProgram program = together(std::move(*programs));
@@ -49,11 +67,17 @@ Expected<void> hold(const GateCommandOptions& options, const std::vector<std::st
   gate_options.tolerance = options.tolerance;
   gate_options.was_asked_for = asked_for(options.recording);
   const judge::Gate gate = judge::hold_against(*baseline, program.kernels, gate_options);
-  const report::GateReport report{options.recording.baseline, command, &gate, &program.result};
+  const report::GateReport report{options.recording.baseline, command, link_to_picture(options), &gate,
+                                  &program.result};
   TRY(print_text(options.format == "markdown" ? print_gate_markdown(report)
                  : options.format == "json"   ? print_gate_json(report)
                                               : print_gate_text(report),
                  options.output.file));
+  if (!options.picture.empty())
+    TRY(print_text(report::draw_gate(report), options.picture));
+  for (const std::string& badge : options.badges)
+    TRY(print_text(badge.ends_with(".json") ? report::badge_endpoint(gate) : report::draw_badge(gate),
+                   badge));
   if (!options.sarif.empty())
     TRY(print_text(report::print_sarif(report::worse_kernels(report), {.version = version}), options.sarif));
   exit_code = exit_code_of(gate.outcome);
@@ -91,6 +115,23 @@ void declare_gate(CLI::App& app, const std::vector<std::string>& rest, Action& c
       ->type_name("FILE");
   command->add_option("--sarif", options->sarif, "write the findings on kernels that are worse, as SARIF")
       ->type_name("FILE");
+  auto* picture =
+      command
+          ->add_option("--picture", options->picture,
+                       "write the times of kernels that moved as a picture (SVG), to which the comment links")
+          ->type_name("FILE");
+  command
+      ->add_option("--picture-url", options->picture_url,
+                   "the address at which the comment finds the picture; its path if not given")
+      ->type_name("URL")
+      ->needs(picture);
+  command
+      ->add_option("--badge", options->badges,
+                   "write a badge, such as \"a100: 2 faster, 1 slower\": as SVG, or a FILE.json for "
+                   "shields.io;\nmay be given several times")
+      ->type_name("FILE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   add_recording_options(*command, options->recording);
   set_usage(*command, "warplens gate FILE... [OPTIONS] [--run ARGS...]");
   command->footer(

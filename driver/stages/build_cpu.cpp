@@ -51,7 +51,7 @@ Expected<std::filesystem::path> build_for_cpu(const BuildRequest& request) {
   }
 
   const auto program = request.directory / "program";
-  std::vector<std::string> command{clang, "-no-pie", "-o", program.string()};
+  std::vector<std::string> command{resources().linking_compiler.string(), "-no-pie", "-o", program.string()};
   command.insert(command.end(), objects.begin(), objects.end());
   command.push_back("-L" + resources().libraries.string());
   command.insert(command.end(), request.nvcc.linking.begin(), request.nvcc.linking.end());

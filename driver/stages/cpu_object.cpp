@@ -187,7 +187,8 @@ Expected<Arguments> machine_code_object(const Halves& halves) {
   const auto table = halves.source.directory / "machine_code.c",
              object = halves.source.directory / "machine_code.o";
   TRY(write_file(table, machine_code_table(kernels, halves.module, ptx)));
-  return run_compiler({clang, "-x", "c", "-w", "-fPIC", "-c", table.string(), "-o", object.string()})
+  return run_compiler({resources().linking_compiler.string(), "-x", "c", "-w", "-fPIC", "-c", table.string(),
+                       "-o", object.string()})
       .map([&](const auto&) { return Arguments{object.string()}; });
 }
 
@@ -313,7 +314,7 @@ Expected<void> compile_both_halves(const CpuSource& source, const NvccArguments&
   const StageCache cache;
   const StageRun run{folder,
                      words_of(halves),
-                     {resources().compile, clang},
+                     {resources().compile, resources().linking_compiler},
                      searched_folders(source.original, clang_arguments)};
   if (cache.restore(run).empty()) {
     TRY(make_halves(halves, files));
@@ -344,7 +345,9 @@ Arguments libraries_of_host_half(const NvccArguments& nvcc) {
   if (std::ranges::find(nvcc.host_compiler, "-fopenmp") == nvcc.host_compiler.end())
     return {};
   // LLVM's OpenMP runtime also has the functions that gcc's objects call.
-  return {(std::filesystem::path(clang).parent_path().parent_path() / "lib/libomp.so").string()};
+  const auto beside_compiler = resources().linking_compiler.parent_path().parent_path() / "lib/libomp.so";
+  std::error_code error;
+  return {std::filesystem::exists(beside_compiler, error) ? beside_compiler.string() : "-l:libomp.so.5"};
 }
 
 Expected<void> compile_host_source(const std::filesystem::path& source, const NvccArguments& nvcc,

@@ -1,6 +1,7 @@
 #include "driver/stages/diagnose.h"
 
 #include "driver/resources.h"
+#include "driver/stages/host_system.h"
 #include "driver/toolkit.h"
 #include "driver/version.h"
 #include "support/files.h"
@@ -78,11 +79,16 @@ Diagnosis rewriter() {
 }
 
 Diagnosis compiler() {
-  const auto printed = output_of({clang, "--version"});
+  const std::string program = resources().linking_compiler.string();
+  const bool is_clang = program == clang;
+  const char* const name = is_clang ? "Clang" : "compiler";
+  const auto printed = output_of({program, "--version"});
   if (printed)
-    return {"Clang", Condition::works,
-            fmt::format("{} ({})", version_in(*printed, "version ([0-9.]+)"), clang), "", profiling};
-  return {"Clang", Condition::absent, fmt::format("{} does not run", clang), "install clang-19", profiling};
+    return {name, Condition::works,
+            fmt::format("{} ({})", version_in(*printed, "(?:version|\\)) ([0-9.]+)"), program), "",
+            profiling};
+  return {name, Condition::absent, fmt::format("{} does not run", program),
+          "install clang-19, or gcc with its C++ library", profiling};
 }
 
 Diagnosis toolkit() {
@@ -177,7 +183,10 @@ Diagnosis gpu_runtime() {
 /// The functions of NVIDIA's driver that name its GPUs (CUDA Driver API), loaded if the driver is there.
 class Driver {
 public:
-  Driver() : library_(dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL)) {}
+  Driver() : library_(dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL)) {
+    if (library_ == nullptr)
+      library_ = dlopen(fmt::format("/{}/libcuda.so.1", wsl_driver_folder).c_str(), RTLD_NOW | RTLD_LOCAL);
+  }
   ~Driver() {
     if (library_)
       dlclose(library_);
@@ -231,6 +240,11 @@ Diagnosis gpus() {
 }
 
 Diagnosis counters() {
+  if (is_there(fs::path("/") / wsl_driver_folder / "libcuda.so.1"))
+    return {
+        "GPU counters", Condition::limited, "Windows decides who may read them",
+        "not needed: Warplens reads none. NVIDIA Control Panel, Developer, Manage GPU Performance Counters",
+        "recording counters to compare with"};
   const auto parameters = read_file("/proc/driver/nvidia/params");
   if (!parameters)
     return {"GPU counters", Condition::absent, "there is no NVIDIA driver",
@@ -254,8 +268,19 @@ Diagnosis counter_rights(std::string_view driver_parameters, bool is_root) {
 }
 
 std::vector<Diagnosis> diagnose() {
-  return {installation(), rewriter(), compiler(),    toolkit(), machine_code(), trial_run(),
-          page(),         mpi(),      gpu_runtime(), gpus(),    counters(),     plots()};
+  return {host_system("/", is_on_windows_disk()),
+          installation(),
+          rewriter(),
+          compiler(),
+          toolkit(),
+          machine_code(),
+          trial_run(),
+          page(),
+          mpi(),
+          gpu_runtime(),
+          gpus(),
+          counters(),
+          plots()};
 }
 
 } // namespace warplens::driver

@@ -53,8 +53,11 @@ Expected<InstrumentedSource> instrument(const std::filesystem::path& source,
     options.insert(options.end(), {"--cache", folder.string()});
   const auto command = compile_command(std::move(options), source, clang_arguments);
   const StageCache cache;
-  const StageRun run{
-      directory, command, {resources().compile, clang}, searched_folders(source, clang_arguments), true};
+  const StageRun run{directory,
+                     command,
+                     {resources().compile, resources().linking_compiler},
+                     searched_folders(source, clang_arguments),
+                     true};
   if (cache.restore(run).empty()) {
     TRY(run_compiler(command));
     const MakeRule rule = read_rule(read);

@@ -108,8 +108,9 @@ std::function<bool(const RecordedKernel&)> asked_for(const RecordingOptions& opt
 }
 
 std::string record_command(const CLI::App& command, const std::vector<std::string>& arguments) {
-  constexpr std::array<std::string_view, 6> of_gate = {"--format",      "--output", "--ratchet",
-                                                       "--same-within", "--sarif",  "--quiet"};
+  constexpr std::array<std::string_view, 9> of_gate = {"--format",      "--output",      "--ratchet",
+                                                       "--same-within", "--sarif",       "--quiet",
+                                                       "--picture",     "--picture-url", "--badge"};
   std::vector<std::string> words{"warplens", "baseline"};
   for (const CLI::Option* option : command.get_options()) {
     const std::string name = option->get_name();

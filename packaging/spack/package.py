@@ -29,6 +29,7 @@ class Warplens(CMakePackage):
     depends_on("intel-oneapi-tbb", type=("build", "link", "run"))
     depends_on("nlohmann-json", type="build")
     depends_on("random123", type="build")
+    depends_on("sqlite")
     depends_on("tl-expected", type="build")
     depends_on("tomlplusplus")
     depends_on("xxhash")

@@ -135,6 +135,16 @@ std::string why_unpaired(const KernelCounters& launch, std::size_t number,
       agrees == 1 ? "" : fmt::format(" {}", agrees));
 }
 
+/// Says why no measured launch is this kernel's.
+std::string why_unpaired(const KernelResult& kernel, const std::vector<KernelCounters>& launches) {
+  const bool is_combined = std::ranges::any_of(launches, [&](const KernelCounters& launch) {
+    return launch.launches > 1 && is_same_launch(launch, kernel);
+  });
+  return is_combined ? "one value was measured for all launches of this kernel and grid, which stands beside "
+                       "the first that is modelled"
+                     : "no launch of this kernel and grid was measured";
+}
+
 /// Notes what makes the two differ before any figure is looked at.
 std::vector<std::string> notes_on(const KernelCounters& launch, const KernelResult& kernel) {
   std::vector<std::string> notes;
@@ -314,8 +324,7 @@ Expected<Comparison> compare(const Result& result, const std::vector<KernelCount
   }
   for (const KernelResult* kernel : kernels)
     if (!paired.contains(kernel))
-      comparison.unpaired_kernels.push_back(
-          {index_of(kernel), "no launch of this kernel and grid was measured"});
+      comparison.unpaired_kernels.push_back({index_of(kernel), why_unpaired(*kernel, launches)});
   return comparison;
 }
 

@@ -10,6 +10,15 @@ namespace warplens::report::comparison {
 using Json = nlohmann::ordered_json;
 using import::KernelCounters;
 
+std::string launches_text(const KernelCounters& launch) {
+  std::string text = fmt::format(
+      "{} of {} launches", launch.combined == import::Combined::median ? "median" : "mean", launch.launches);
+  if (launch.range)
+    text += fmt::format(" that took {:.4g} to {:.4g} µs", launch.range->shortest * 1e6,
+                        launch.range->longest * 1e6);
+  return text;
+}
+
 std::string print_counters(const std::vector<KernelCounters>& launches, const TextOptions& options) {
   const std::size_t width = options.width;
   const Style style(options.colour);
@@ -19,6 +28,8 @@ std::string print_counters(const std::vector<KernelCounters>& launches, const Te
     if (launch.grid && launch.block)
       text += fmt::format("grid ({}), block ({})\n", fmt::join(*launch.grid, ", "),
                           fmt::join(*launch.block, ", "));
+    if (launch.launches > 1)
+      text += launches_text(launch) + "\n";
     for (const auto& [name, value] : launch.counters)
       text += fmt::format("{:>16.10g}  {}\n", value, printable(name));
     for (const import::LineCounters& line : launch.lines) {
@@ -44,6 +55,10 @@ Json launch_to_json(const KernelCounters& launch) {
     json["grid"] = *launch.grid;
   if (launch.block)
     json["block"] = *launch.block;
+  if (launch.launches > 1)
+    json[launch.combined == import::Combined::median ? "median_of" : "mean_of"] = launch.launches;
+  if (launch.range && launch.launches > 1)
+    json["seconds"] = {{"shortest", launch.range->shortest}, {"longest", launch.range->longest}};
   return json;
 }
 
@@ -52,8 +67,6 @@ Json counters_to_json(const std::vector<KernelCounters>& launches) {
   Json& list = json["launches"] = Json::array();
   for (const KernelCounters& launch : launches) {
     Json& one = list.emplace_back(launch_to_json(launch));
-    if (launch.launches > 1)
-      one["mean_of"] = launch.launches;
     one["counters"] = launch.counters;
     Json& lines = one["lines"] = Json::array();
     for (const import::LineCounters& line : launch.lines)

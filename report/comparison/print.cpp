@@ -87,8 +87,9 @@ private:
     line("");
     line(style_.bold(cut(
         fmt::format("── {} on {}", display_name(printable(kernel.name)), printable(kernel.gpu)), width_)));
-    line(cut(fmt::format("launch {}, grid {}, block {}", pair.launch, extents_text(launch.grid),
-                         extents_text(launch.block)),
+    line(cut(fmt::format("{}, grid {}, block {}",
+                         launch.launches > 1 ? launches_text(launch) : fmt::format("launch {}", pair.launch),
+                         extents_text(launch.grid), extents_text(launch.block)),
              width_));
     for (const std::string& note : pair.notes)
       for (const std::string& part : wrapped(printable(note), width_))

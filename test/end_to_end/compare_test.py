@@ -1,10 +1,12 @@
 """Tests `warplens compare` and `warplens counters`: a result beside counters that are written from it, in every format."""
 
+import contextlib
 import csv
 import json
 import os
 import pathlib
 import re
+import sqlite3
 import tempfile
 import unittest
 
@@ -78,6 +80,25 @@ def write_raw(path, rows, units):
                              *[metrics.get(name, "n/a") for name in units]])
 
 
+def write_nsys(path, launches):
+    """Writes as much of nsys's export as is read: launches are [(kernel, start, end, grid, block)], times in ns."""
+    path.unlink(missing_ok=True)
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        database.execute("CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL)")
+        database.execute("CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL, "
+                         "demangledName INTEGER NOT NULL, shortName INTEGER NOT NULL, registersPerThread INTEGER NOT NULL, gridX INTEGER NOT NULL, "
+                         "gridY INTEGER NOT NULL, gridZ INTEGER NOT NULL, blockX INTEGER NOT NULL, blockY INTEGER NOT NULL, blockZ INTEGER NOT NULL)")
+        database.execute("CREATE TABLE TARGET_INFO_GPU (id INTEGER NOT NULL, name TEXT NOT NULL)")
+        database.execute("CREATE TABLE TARGET_INFO_CUDA_DEVICE (gpuId INTEGER NOT NULL, cudaId INTEGER NOT NULL)")
+        database.execute("INSERT INTO TARGET_INFO_GPU VALUES (3, 'NVIDIA A100-SXM4-40GB')")
+        database.execute("INSERT INTO TARGET_INFO_CUDA_DEVICE VALUES (3, 0)")
+        names = {name: 7 + i for i, name in enumerate(dict.fromkeys(launch[0] for launch in launches))}
+        database.executemany("INSERT INTO StringIds VALUES (?, ?)", [(i, name) for name, i in names.items()])
+        database.executemany(f"INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES ({', '.join('?' * 12)})",
+                             [(start, end, 0, names[name], 0, 24, *grid, *block) for name, start, end, grid, block in launches])
+        database.commit()
+
+
 class Compare(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -133,6 +154,76 @@ class Compare(unittest.TestCase):
         done = warplens("compare", self.result, self.measured, "--add-to", table, "--board", "mine")
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stderr, r"table.tsv: the table has a row of \S+ on mine already")
+
+    def test_nsys(self):
+        ns = round(1000 * self.kernel["time"]["microseconds"]["mean"] / 1.25)
+        name, grid, block = self.row[:3]
+        times = self.folder / "times.sqlite"
+        # The median of five is the third; the first launch, which is slow, does not move it.
+        durations = [9 * ns, ns, ns - 40, ns + 60, ns - 100]
+        launches = [(name, 1000000 * i, 1000000 * i + took, grid, block) for i, took in enumerate(durations)]
+        write_nsys(times, [*launches, (name, 10**8, 10**8 + 5000, (1, 1, 1), block), ("absent(int)", 10**9, 10**9 + 4, grid, block)])
+        done = warplens("compare", self.result, times)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertRegex(done.stdout, r"\nmedian of 5 launches that took [\d.]+ to [\d.]+ µs, grid \(256, 1, 1\)")
+        self.assertRegex(done.stdout, r"\ntime +[\d.]+ µs +[\d.]+ µs +\+25\.\d %\n")
+        self.assertIn("the result has no kernel absent", done.stdout)
+        made = json.loads(warplens("compare", self.result, times, "--format", "json").stdout)
+        measured = made["kernels"][0]["measured"]
+        self.assertEqual((measured["median_of"], measured["device"]), (5, "NVIDIA A100-SXM4-40GB"))
+        self.assertEqual((round(1e9 * measured["seconds"]["shortest"]), round(1e9 * measured["seconds"]["longest"])), (ns - 100, 9 * ns))
+        figures = {figure["figure"]: figure for figure in made["kernels"][0]["figures"]}
+        self.assertAlmostEqual(figures["microseconds"]["measured"], ns / 1000)
+        self.assertEqual([launch["kernel"] for launch in made["unpaired_launches"]], [name, "absent(int)"])
+        # The median of an even number lies between two.
+        write_nsys(times, launches[:4])
+        counters = json.loads(warplens("counters", times, "--format", "json").stdout)["launches"]
+        self.assertAlmostEqual(counters[0]["counters"]["gpu__time_duration.sum"], (ns + 30) * 1e-9)
+        self.assertEqual((len(counters), counters[0]["counters"]["launch__registers_per_thread"]), (1, 24))
+
+    def test_damaged_exports_of_nsys(self):
+        good = self.folder / "good.sqlite"
+        write_nsys(good, [("k(int)", 10 * i, 10 * i + 5, (4, 1, 1), (32, 1, 1)) for i in range(200)])
+
+        def changed(*statements):
+            path = self.folder / "changed.sqlite"
+            path.write_bytes(good.read_bytes())
+            with contextlib.closing(sqlite3.connect(path)) as database:
+                for statement in statements:
+                    database.execute(statement)
+                database.commit()
+            return path
+
+        cut = self.folder / "cut.sqlite"
+        cut.write_bytes(good.read_bytes()[:6000])
+        short = self.folder / "short.sqlite"
+        short.write_bytes(good.read_bytes()[:50])
+        noise = self.folder / "noise.sqlite"
+        noise.write_bytes(good.read_bytes()[:100] + bytes(range(256)) * 100)
+        table = "CUPTI_ACTIVITY_KIND_KERNEL"
+        endless = ("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS start, i AS end, 0 AS deviceId, 7 AS demangledName, "
+                   "1 AS gridX, 1 AS gridY, 1 AS gridZ, 1 AS blockX, 1 AS blockY, 1 AS blockZ FROM n")
+        cases = [(cut, "the database cannot be read"), (noise, "the database cannot be read"), (short, "the database is cut short: 50 bytes")]
+        for make, expected in ((["DROP TABLE " + table], "no table CUPTI_ACTIVITY_KIND_KERNEL with a column start"),
+                               ([f"DROP TABLE {table}", f"CREATE TABLE {table} (start, end)"], "with a column gridX"),
+                               ([f"DROP TABLE {table}", f"CREATE VIEW {table} AS {endless}"], "no table CUPTI_ACTIVITY_KIND_KERNEL"),
+                               ([f"DELETE FROM {table}"], "has no launch"),
+                               (["DROP TABLE StringIds"], "no table StringIds"),
+                               (["DELETE FROM StringIds"], "launch 1: StringIds has no name 7"),
+                               ([f"UPDATE {table} SET end = 'late' WHERE start = 20"], "launch 3: its times are no nanoseconds"),
+                               ([f"UPDATE {table} SET end = 1 WHERE start = 20"], "launch 3: its times are no nanoseconds, or it ends before"),
+                               ([f"UPDATE {table} SET gridX = 1 << 40"], "launch 1: its grid or block is no number from 1 on"),
+                               ([f"UPDATE {table} SET blockZ = 0"], "launch 1: its grid or block is no number from 1 on"),
+                               ([f"UPDATE {table} SET demangledName = x'00'"], "launch 1: no kernel is named")):
+            path = changed(*make)
+            done = warplens("counters", path)
+            self.assertEqual(done.returncode, 1, make)
+            self.assertIn("changed.sqlite: ", done.stderr)
+            self.assertIn(expected, done.stderr)
+        for path, expected in cases:
+            done = warplens("counters", path)
+            self.assertEqual((done.returncode, done.stdout), (1, ""), path)
+            self.assertIn(f"{path.name}: {expected}", done.stderr)
 
     def test_errors(self):
         other = self.folder / "other.csv"

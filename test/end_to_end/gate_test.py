@@ -3,14 +3,17 @@
 import json
 import os
 import pathlib
+import re
 import shlex
 import tempfile
 import time
 import unittest
+import xml.etree.ElementTree
 
 import warplens_tool
 from warplens_tool import warplens
 
+SVG = "{http://www.w3.org/2000/svg}"
 PROGRAM = """
 __global__ void copy(float* out, const float* in) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -146,6 +149,43 @@ class Gate(unittest.TestCase):
         self.assertTrue(comment.startswith("**Warplens: worse than recorded**\n"), comment)
         self.assertIn("\n| `copy` | a100 | ", comment)
         self.assertRegex(comment, r"\n- a\.cu:4 in\[i")
+
+    def test_a_picture_and_badges(self):
+        self.record()
+        self.write(stride=32, filled="2", launch="fill<<<256, 256>>>(out); other<A<B>><<<1, 32>>>(out);",
+                   more="struct B {}; template <class T> struct A {}; template <class T> __global__ void other(float* a) { a[threadIdx.x] = 1; }")
+        (self.folder / "pictures").mkdir(exist_ok=True)
+        done = self.gate("--quiet", "--format", "markdown", "-o", "comment.md", "--picture", "pictures/moved (1).svg", "--badge", "badge.svg", "--badge", "badge.json")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (4, "", ""))
+        comment = (self.folder / "comment.md").read_text()
+        self.assertIn("\n![Times of the kernels that moved, recorded and now](pictures/moved%20%281%29.svg)\n", comment)
+        self.assertLessEqual(len(comment.splitlines()), 60)
+        self.assertRegex(comment, r"\nwarplens baseline a\.cu (?!.*(--picture|--badge))")
+        picture = xml.etree.ElementTree.parse(self.folder / "pictures/moved (1).svg").getroot()
+        self.assertEqual(picture.tag, SVG + "svg")
+        texts = [text.text for text in picture.iter(SVG + "text")]
+        change = re.search(r"\n\| `copy` \| a100 \| ([^|]*) \| ([^|]*) \| ", comment)
+        self.assertIn("copy", texts)
+        self.assertIn(change[1], texts)
+        self.assertTrue(any(text.startswith(change[2] + ", ") for text in texts), texts)
+        self.assertNotIn("fill", texts, "the time of `fill` did not move")
+        # The bars have the lengths of the times.
+        bars = [float(bar.get("width")) for bar in picture.iter(SVG + "rect") if bar.get("height") == "14"]
+        entry = json.loads(self.gate("--quiet", "--format", "json").stdout)["kernels"][0]
+        self.assertEqual(len(bars), 2)
+        self.assertAlmostEqual(bars[1] / bars[0], min(entry["after_us"] / entry["before_us"], 4), delta=0.01)
+        badge = xml.etree.ElementTree.parse(self.folder / "badge.svg").getroot()
+        self.assertEqual([text.text for text in badge.iter(SVG + "text")], ["warplens", "a100: 1 slower, 1 new"])
+        self.assertEqual(json.loads((self.folder / "badge.json").read_text()),
+                         {"schemaVersion": 1, "label": "warplens", "message": "a100: 1 slower, 1 new", "color": "#b42318"})
+        self.gate("--quiet", "--format", "markdown", "-o", "comment.md", "--picture", "a.svg", "--picture-url", "https://example.org/a.svg?x=(1)")
+        self.assertIn("(https://example.org/a.svg?x=%281%29)", (self.folder / "comment.md").read_text())
+
+        self.write()
+        self.assertEqual(self.gate("--quiet", "--picture", "a.svg", "--badge", "badge.svg").returncode, 0)
+        self.assertIn("No kernel's time moved", [text.text for text in xml.etree.ElementTree.parse(self.folder / "a.svg").getroot().iter(SVG + "text")])
+        self.assertIn("a100: unchanged", (self.folder / "badge.svg").read_text())
+        self.assertEqual(self.gate("--picture-url", "https://example.org/").returncode, 2)
 
     def test_results_in_place_of_sources(self):
         options = ["--backend", "cpu", "--trials", "2", "--quiet", "--format", "json"]

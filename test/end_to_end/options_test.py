@@ -294,6 +294,9 @@ COMMANDS |= {
     "gate": ("gate growing.cu --backend cpu [--trials 2] [--baseline kept.txt] [--quiet] {} --run 8", REPORT + QUIET + """
 --baseline       |                              | --baseline none.txt
 --sarif          |                              | --sarif out.sarif
+--picture        |                              | --picture out.svg
+--picture-url    | --format markdown --picture out.svg | --picture-url https://example.org/out.svg
+--badge          |                              | --badge out.svg
 """),
     "compare": ("compare result.json measured.csv [--units base] [--format json] {}", REPORT + KERNEL + """
 --units          | --units auto                 | = --units base

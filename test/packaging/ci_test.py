@@ -84,10 +84,16 @@ class Ci(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("**Warplens: no kernel is worse**", summary)
         self.write_source("i % 32 * 8192 + i / 32")
-        done, summary = self.run_action({"sources": "src/copy.cu", "baseline": "warplens-baseline.txt", "ratchet": "registers"})
+        done, summary = self.run_action({"sources": "src/copy.cu", "baseline": "warplens-baseline.txt", "ratchet": "registers",
+                                         "picture-url": "https://example.org/gate.svg"})
         self.assertEqual(done.returncode, 4, done.stderr)
         self.assertIn("warplens-baseline.txt does not hold", done.stderr)
         self.assertRegex(summary, r"copy\.cu:3 from\[")
+        self.assertIn("(https://example.org/gate.svg)", summary)
+        written = self.outputs()
+        self.assertIn(b"<svg ", written["gate.svg"])
+        self.assertIn(b"a100: 1 slower", written["badge.svg"])
+        self.assertEqual(json.loads(written["badge.json"])["message"], "a100: 1 slower")
         self.assertIn("warplens-output/gate.sarif", [str(path.relative_to(self.folder)) for path in self.folder.rglob("*.sarif")])
 
     def test_mistakes(self):

@@ -18,7 +18,7 @@ SUBCOMPONENTS = (
     "model/numeric", "model/gpu", "model/code", "model/snapshot", "model/cache", "model/counts", "model/dram", "model/sm", "model/memory", "model/clock", "model/trial", "model/trial/observers",
     "report/comparison", "report/significance",
 )
-NO_COMPONENTS = ("test", "bench", "examples")
+NO_COMPONENTS = ("test", "bench", "examples", "packaging")
 SOURCE = re.compile(r"\.(h|cpp|cu|cuh|def)$")
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<(warplens/[^>]+)>)', re.MULTILINE)
 TABLE = re.compile(r"<!-- components: begin[^>]*-->\n(.*?)<!-- components: end -->", re.DOTALL)
