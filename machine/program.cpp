@@ -1,6 +1,7 @@
 #include "machine/program.h"
 
 #include "machine/code.h"
+#include "machine/phase_spins.h"
 #include "machine/warp.h"
 #include "sass/elf.h"
 
@@ -81,6 +82,7 @@ public:
     // A warp that runs past the end meets an operation that is refused.
     static const Operands nothing;
     code_.operations.push_back({.kind = OperationKind::refused, .operands = &nothing});
+    let_spins_wait(code_);
   }
 
 private:

@@ -41,9 +41,12 @@ public:
       uses_.push_back(number);
       phases_.resize(std::max<std::size_t>(phases_.size(), number + 1));
       phases_[number].missing += access->phase != PhaseRole::waits;
+      follows_copies_ |= access->phase == PhaseRole::arrives_with_copies;
     }
   }
   bool has_any() const { return !phases_.empty(); }
+  /// Returns whether there are arrivals that wait for a warp's asynchronous copies.
+  bool follows_copies() const { return follows_copies_; }
 
   /// Returns the phase of the access that a warp passes.
   std::uint32_t pass(WarpProgram& program) const { return uses_[program.next_phase++]; }
@@ -89,6 +92,7 @@ private:
   };
 
   std::uint32_t first_ = 0;
+  bool follows_copies_ = false;
   std::vector<Phase> phases_;
   std::vector<std::uint32_t> uses_; ///< phases, by WarpProgram::next_phase
 };

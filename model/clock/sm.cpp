@@ -26,6 +26,8 @@ void Sm::admit(const BlockPart& part, Cycle at, std::uint32_t kernel) {
   clock_.admit(std::uint32_t(parts_.size() - 1), programs_, at, kernel);
   scoreboards_.resize(clock_.warps());
   stalls_.resize(clock_.warps());
+  if (phases_.follows_copies())
+    lsu_.follow_copies(clock_.warps());
 }
 
 Cycle Sm::last() const {
@@ -45,8 +47,7 @@ void Sm::take(std::vector<MemoryAnswer>& answers, Cycle end) {
     clock_.complete(warp, scoreboard, scoreboards_.clear_at(warp, scoreboard));
   });
   if (phases_.has_any()) {
-    for (const LoadStoreUnit::Copied& copy : lsu_.take_copied())
-      contribute(copy.phase, {copy.at, copy.site, copy.place});
+    contribute_copied();
     settle();
   }
   if (lsu_.was_full())
@@ -118,9 +119,15 @@ void Sm::use_phase(WarpNumber warp, WarpProgram& program, const Instruction& ins
     lsu_.execute(warp, instruction, issued, now, leaves, *memory_);
   else
     lsu_.arrive(*issued.access);
-  if (issued.access->phase != PhaseRole::waits)
-    contribute(phase, {.at = leaves + (is_in_memory ? figures_.shared : figures_.sm.barrier)});
-  if (issued.access->phase == PhaseRole::arrives || instruction.result == Instruction::none)
+  const PhaseRole role = issued.access->phase;
+  const BarrierPhases::Last arrival{.at = leaves + (is_in_memory ? figures_.shared : figures_.sm.barrier)};
+  if (role == PhaseRole::arrives_with_copies) {
+    lsu_.arrive_with_copies(warp, phase, arrival);
+    contribute_copied();
+  } else if (role != PhaseRole::waits) {
+    contribute(phase, arrival);
+  }
+  if ((role != PhaseRole::waits && role != PhaseRole::meets) || instruction.result == Instruction::none)
     return;
   scoreboards_.wait_for_access(warp, instruction.result);
   const BarrierPhases::Waiter waiter{warp, instruction.result, issued.access->site, issued.place};
@@ -160,6 +167,11 @@ void Sm::contribute(std::uint32_t phase, const BarrierPhases::Last& done) {
     if (scoreboards_.clear_at(waiter.warp, waiter.scoreboard) != never)
       cleared_.emplace_back(waiter.warp, waiter.scoreboard);
   });
+}
+
+void Sm::contribute_copied() {
+  for (const LoadStoreUnit::Copied& copy : lsu_.take_copied())
+    contribute(copy.phase, {copy.at, copy.site, copy.place});
 }
 
 bool Sm::release_phases(Cycle at) {

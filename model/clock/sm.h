@@ -83,6 +83,7 @@ private:
   void copy_in_bulk(WarpNumber warp, WarpProgram& program, const Issued& first, std::uint32_t phase,
                     Cycle now);
   void contribute(std::uint32_t phase, const BarrierPhases::Last& done);
+  void contribute_copied();
   void pass_phase(const BarrierPhases::Waiter& waiter, const BarrierPhases::Last& last, Cycle at);
 
   /// A part of a block.

@@ -62,7 +62,7 @@ public:
     instruction.delay += resolving_of_next(program, timed);
     if (program.waits_for_loose)
       *std::ranges::find(instruction.sources, Instruction::none) = loose_.scoreboard;
-    if (timed.group != GroupRole::none) [[unlikely]]
+    if (timed.group != GroupRole::none && !arrives_with_copies(program, timed)) [[unlikely]]
       put_registers_of_group(timed, program, instruction);
     return instruction;
   }
@@ -93,7 +93,7 @@ public:
     const TimedInstruction& timed = (*code_)[program.instruction];
     issued.latency = timed.latency;
     program.resolves = resolving_of_next(program, timed);
-    if (ends_group(timed.group)) {
+    if (ends_group(timed.group) && !arrives_with_copies(program, timed)) {
       std::uint8_t& ended = is_of_products(timed.group) ? program.products_ended : program.copies_ended;
       ended = with_one_more_group(ended);
     }
@@ -126,6 +126,11 @@ private:
     instruction.pipe = control_pipe;
     if (access.phase == PhaseRole::meets)
       instruction.result = loose_.scoreboard;
+  }
+  /// Returns whether the next instruction arrives at a barrier without the warp, when its copies are there.
+  static bool arrives_with_copies(const WarpProgram& program, const TimedInstruction& timed) {
+    return timed.group == GroupRole::arrives && timed.has_slot && *program.makes_access != 0 &&
+           program.access->phase == PhaseRole::arrives_with_copies;
   }
   static void put_registers_of_group(const TimedInstruction& timed, const WarpProgram& program,
                                      Instruction& instruction) {

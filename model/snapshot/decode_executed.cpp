@@ -51,6 +51,8 @@ PhaseRole role_of(const sass::Instruction& instruction, const trace::WarpAccess&
     return PhaseRole::meets;
   if (instruction.kind == sass::InstructionClass::copy_to_shared)
     return PhaseRole::copies;
+  if (sass::name_of(instruction) == "ARRIVES")
+    return PhaseRole::arrives_with_copies;
   return sass::name_of(instruction) == "SYNCS.PHASECHK" ? PhaseRole::waits : PhaseRole::arrives;
 }
 

@@ -58,9 +58,9 @@ enum class Accesses : std::uint8_t { of_caches, all, all_in_program_order, execu
 enum class SampledPart : std::uint8_t { none, measured, behind_gap, behind_check };
 
 /// An access's part in a phase of a barrier in shared memory (mbarrier), or of one for a part of a block's
-/// warps: it arrives, it is a copy of bytes that the phase needs, it waits until the phase is over, or it
-/// arrives and the warp waits.
-enum class PhaseRole : std::uint8_t { none, arrives, copies, waits, meets };
+/// warps: it arrives, it is a copy of bytes that the phase needs, it waits until the phase is over, it
+/// arrives and the warp waits, or it arrives when the warp's asynchronous copies before it are there.
+enum class PhaseRole : std::uint8_t { none, arrives, copies, waits, meets, arrives_with_copies };
 
 /// One warp access, or a warp's arrival at a barrier, which has no transactions.
 struct Access {

@@ -85,7 +85,8 @@ void add_random_phases(model::Snapshot& snapshot, model::Random& random) {
         continue;
       const bool waits = is_shared && current != 0 && random.below(2) == 0;
       access.phase = waits       ? model::PhaseRole::waits
-                     : is_shared ? model::PhaseRole::arrives
+                     : is_shared ? (random.below(2) == 0 ? model::PhaseRole::arrives
+                                                         : model::PhaseRole::arrives_with_copies)
                                  : model::PhaseRole::copies;
       if (!is_shared) {
         access.is_awaited = false;

@@ -45,7 +45,8 @@ public:
       for (std::uint32_t warp = 0; warp < snapshot.blocks[block].warps; ++warp)
         for (const Step& step : steps_[snapshot.blocks[block].first_warp + warp]) {
           const auto role = step.access == nullptr ? model::PhaseRole::none : step.access->phase;
-          if (role == model::PhaseRole::arrives || role == model::PhaseRole::copies)
+          if (role == model::PhaseRole::arrives || role == model::PhaseRole::copies ||
+              role == model::PhaseRole::arrives_with_copies)
             ++phases_[{block, step.phase}].missing;
           for (const Step& part : step.parts)
             ++phases_[{block, part.phase}].missing;
@@ -168,7 +169,21 @@ private:
     std::optional<std::uint32_t> site = std::nullopt; ///< of what is there last
     std::size_t place = 0;                            ///< likewise
   };
+  /// A phase ends with the last thing that it waited for: an arrival, or a copy with its site and place.
+  struct PhaseEnd {
+    Cycle at = 0;
+    bool is_arrival = true;
+    std::uint32_t site = 0;
+    std::size_t place = 0;
+    friend auto operator<=>(const PhaseEnd&, const PhaseEnd&) = default;
+  };
+  /// An asynchronous copy of a warp, and who waits until it is there.
+  struct Copy {
+    std::optional<PhaseEnd> end = std::nullopt;
+    std::vector<std::function<void(const PhaseEnd&)>> waiting = {};
+  };
   struct Waits {
+    std::vector<std::shared_ptr<Copy>> copies = {};       ///< all that the warp has issued
     std::map<std::int16_t, Wait> of = {};                 ///< by register
     Cycle issued = 0;                                     ///< when it issued last
     Cycle left = 0;                                       ///< when its last instruction left its queue
@@ -186,14 +201,6 @@ private:
     std::uint32_t phase = 0; ///< of a barrier in shared memory, where the access has a part in one
     /// The further parts of a copy of many bytes, with their phases.
     std::vector<Step> parts = {};
-  };
-  /// A phase ends with the last thing that it waited for: an arrival, or a copy with its site and place.
-  struct PhaseEnd {
-    Cycle at = 0;
-    bool is_arrival = true;
-    std::uint32_t site = 0;
-    std::size_t place = 0;
-    friend auto operator<=>(const PhaseEnd&, const PhaseEnd&) = default;
   };
   struct Phase {
     std::size_t missing = 0;
@@ -421,8 +428,17 @@ private:
     const auto load = std::make_shared<Last>();
     load->until = {now, model::Level::l1};
     ++wait.unknown;
-    load->tell = [this, &sm, &wait, &site, result = instruction.result, at, access, now,
+    std::shared_ptr<Copy> copy;
+    if (instruction.result >= model::first_copy_scoreboard &&
+        instruction.result < model::first_product_scoreboard)
+      copy = waits.copies.emplace_back(std::make_shared<Copy>());
+    load->tell = [this, &sm, &wait, &site, copy, result = instruction.result, at, access, now,
                   place = step.place](const Arrived& arrived) {
+      if (copy) {
+        copy->end = PhaseEnd{arrived.at, false, access.site, place};
+        for (const auto& tell : copy->waiting)
+          tell(*copy->end);
+      }
       site.latency_ns[unsigned(arrived.level)] += double(arrived.at - now) * figures_.ns_per_cycle;
       --wait.unknown;
       if (result == Instruction::none)
@@ -448,6 +464,8 @@ private:
     issuing_ = false;
     if (access.phase == model::PhaseRole::arrives)
       contribute(at.block, step.phase, {.at = leaves + figures_.shared});
+    else if (access.phase == model::PhaseRole::arrives_with_copies)
+      arrive_with_copies(at.block, step.phase, waits, {.at = leaves + figures_.shared});
     else if (access.phase == model::PhaseRole::waits && instruction.result != Instruction::none)
       wait_for_phase(sm, at, step, wait, now);
     return instruction.result == Instruction::none || wait.unknown != 0 ? model::never : wait.until;
@@ -472,6 +490,24 @@ private:
           if (wait.unknown == 0)
             sm.core.complete(at.block, at.warp, result, wait.until);
         });
+  }
+  /// Arrives when all copies are there that the warp has issued.
+  void arrive_with_copies(std::uint32_t block, std::uint32_t phase, const Waits& waits, PhaseEnd own) {
+    const auto left = std::make_shared<std::pair<std::size_t, PhaseEnd>>(0, own);
+    for (const std::shared_ptr<Copy>& copy : waits.copies) {
+      if (copy->end) {
+        left->second = std::max(left->second, *copy->end);
+        continue;
+      }
+      ++left->first;
+      copy->waiting.emplace_back([this, block, phase, left](const PhaseEnd& end) {
+        left->second = std::max(left->second, end);
+        if (--left->first == 0)
+          contribute(block, phase, left->second);
+      });
+    }
+    if (left->first == 0)
+      contribute(block, phase, left->second);
   }
   void contribute(std::uint32_t block, std::uint32_t number, const PhaseEnd& done) {
     Phase& phase = phases_[{block, number}];
