@@ -44,7 +44,7 @@ std::vector<std::byte> bytes_of(const sass::Section* section) {
 
 bool is_memory(Opcode opcode) {
   const bool in_shared_memory = opcode >= Opcode::syncs_exch && opcode <= Opcode::utmaredg;
-  return in_shared_memory || is_image(opcode) ||
+  return in_shared_memory || is_image(opcode) || opcode == Opcode::utcmma || opcode == Opcode::utcbar ||
          (opcode >= Opcode::load && opcode <= Opcode::ldgsts && opcode != Opcode::movm &&
           opcode != Opcode::qspc);
 }

@@ -227,6 +227,17 @@ public:
       multiply(which);
   }
 
+  TensorProduct shape() const {
+    return {.rows = shape_.rows,
+            .columns = shape_.columns,
+            .depth = depth_,
+            .bits = 8 * bytes_,
+            .is_float = kind_ != sass::TensorKind::integers,
+            .sums_singles = shape_.result == 1,
+            .reads_shared_a = x_.a.words == 2,
+            .of_two_blocks = x_.of_two_blocks};
+  }
+
 private:
   static constexpr u32 tf32 = 2;
 
@@ -384,13 +395,22 @@ private:
 };
 
 void multiply(Warp& warp, const Operation& o, Mask) {
-  Product(warp, o).run();
+  Product product(warp, o);
+  product.run();
+  if (Sink* const sink = warp.block->launch->sink; sink && !warp.is_stopped)
+    sink->on_product({warp.block->index, warp.index}, warp.pc, product.shape());
 }
 
 /// UTCBAR: all that was issued is complete, so that the barrier gets its arrival at once; with a mask that of
 /// each of these blocks.
 void commit(Warp& warp, const Operation& o, Mask) {
   const u32 address = warp.row(o.a)[0];
+  if (Sink* const sink = warp.block->launch->sink) {
+    Arrival arrival{.instruction = warp.pc, .lanes = 1, .waits = false};
+    put_phases(warp, address, o.operands->wraps, warp.row(o.c)[0] & 0xffff, arrival.phase,
+               arrival.further_phases);
+    sink->on_barrier({warp.block->index, warp.index}, arrival);
+  }
   if (!o.operands->wraps)
     return arrive_at(warp, o, address);
   for (u32 blocks = warp.row(o.c)[0] & 0xffff; blocks != 0 && !warp.is_stopped; blocks &= blocks - 1)

@@ -24,6 +24,7 @@ struct WarpProgram {
   std::uint32_t accesses_left = 0;              ///< with the next one
   std::uint32_t next_phase = 0;                 ///< of a barrier: BarrierPhases
   bool waits_for_loose = false;                 ///< for the result of the instruction before
+  Cycle sums_there = 0;                         ///< of its last product of tensor memory
   std::uint8_t copies_ended = 0;                ///< groups of copies: with_one_more_group()
   std::uint8_t products_ended = 0;              ///< likewise, of products
   std::uint8_t resolves = 0;                    ///< cycles in which the branch before it is resolved
@@ -77,6 +78,10 @@ public:
   }
   /// Returns the place of warps that have no next instruction, or have issued none yet.
   Place idle_place() const { return idle_place_; }
+  /// Returns the times of the product of tensor memory at a place; null where there is none.
+  const TensorMemoryTimes* of_tensor_memory(Place place) const {
+    return code_ != nullptr && code_->has_tensor_memory() ? code_->of_tensor_memory(place) : nullptr;
+  }
   /// Goes behind the next instruction and returns it.
   [[gnu::always_inline]] Issued pass(WarpProgram& program) const {
     Issued issued{.place = place_of_next(program)};

@@ -40,6 +40,16 @@ class HandedOver(unittest.TestCase):
             self.assertEqual(checks(f"{places}, false"), BLOCKS * (2 * CHUNKS - places), "a check that spins is executed once")
         self.assertGreater(checks("4, true"), BLOCKS * (2 * CHUNKS - 4), "between checks there is work")
 
+    def test_blocks_of_a_cluster_wait_for_each_other(self):
+        profile = Profile(KERNELS / "cluster_hand_over.cu", "--gpu", "h100-sxm", "--trials", "2", "--nvcc", "-arch=sm_90")
+        self.assertEqual(profile.stdout.splitlines()[0], "ok")
+        for in_bulk in ("false", "true"):
+            one, four = (profile.kernel(f"handed_over<{places}, {in_bulk}>")["time"]["microseconds"]["mean"] for places in (1, 4))
+            # Both blocks access memory, over 400 ns each: in turn where there is one place, side by side where there are four.
+            self.assertGreater(one, CHUNKS * 0.8)
+            self.assertGreater(four, CHUNKS * 0.4)
+            self.assertGreater(one, 1.7 * four)
+
 
 if __name__ == "__main__":
     main()
