@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <limits>
+#include <type_traits>
 
 namespace warplens::machine::WARPLENS_MACHINE_ISA {
 namespace {
@@ -19,15 +21,6 @@ using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 using i32 = std::int32_t;
 using i64 = std::int64_t;
-
-/// The product of two factors is exact: one rounding or two are the same.
-inline double multiply_add(double a, double b, double c) {
-#ifdef __FMA__
-  return __builtin_fma(a, b, c);
-#else
-  return a * b + c;
-#endif
-}
 
 /// How an element's bits are a number.
 enum class Kind : std::uint8_t { half, bfloat, tf32, signed_byte, byte, small_float };
@@ -81,63 +74,101 @@ private:
 
 // ---- products of warps
 
+/// Numbers of double precision beside each other.
+typedef double Doubles __attribute__((vector_size(32)));
+constexpr u32 doubles = 4;
+
+/// The product of two factors is exact: one rounding or two are the same.
+inline void add_product(double a, const Doubles& b, Doubles& sum) {
+#if defined(__FMA__) && defined(__clang__)
+  sum = __builtin_elementwise_fma(Doubles{a, a, a, a}, b, sum);
+#else
+  sum += Doubles{a, a, a, a} * b;
+#endif
+}
+
+/// The columns of a sum of 16 × 8 in this file: first the even ones, then the odd ones, as a row's lanes have
+/// them.
+constexpr u32 place_of_column(u32 column) {
+  return column % 2 * doubles + column / 2;
+}
+
 /// Reads a sum of 16 × 8 as its lanes have it, rows of floats or of pairs of halves.
 void read_sums(const Operands& x, const u32* from, double (&c)[16][8]) {
-  for (u32 lane = 0; lane < lane_count; ++lane)
-    for (u32 half = 0; half < 2; ++half) {
-      double* const to = &c[lane / 4 + 8 * half][2 * (lane % 4)];
-      if (x.float_result) {
-        to[0] = as_float(from[2 * half * lane_count + lane]);
-        to[1] = as_float(from[(2 * half + 1) * lane_count + lane]);
-      } else {
-        const u32 both = from[half * lane_count + lane];
-        to[0] = half_to_float(static_cast<std::uint16_t>(both));
-        to[1] = half_to_float(static_cast<std::uint16_t>(both >> 16));
-      }
+  for (u32 half = 0; half < 2; ++half)
+    for (u32 g = 0; g < 8; ++g) {
+      double* const to = c[g + 8 * half];
+      if (x.float_result)
+        for (u32 odd = 0; odd < 2; ++odd)
+          for (u32 t = 0; t < 4; ++t)
+            to[4 * odd + t] = as_float(from[(2 * half + odd) * lane_count + 4 * g + t]);
+      else
+        for (u32 t = 0; t < 4; ++t) {
+          const u32 both = from[half * lane_count + 4 * g + t];
+          to[t] = half_to_float(static_cast<std::uint16_t>(both));
+          to[4 + t] = half_to_float(static_cast<std::uint16_t>(both >> 16));
+        }
     }
 }
 void write_sums(const Operands& x, const double (&c)[16][8], u32* d) {
-  for (u32 lane = 0; lane < lane_count; ++lane)
-    for (u32 half = 0; half < 2; ++half) {
-      const double* const from = &c[lane / 4 + 8 * half][2 * (lane % 4)];
-      if (x.float_result) {
-        d[2 * half * lane_count + lane] = canonical(static_cast<float>(from[0]));
-        d[(2 * half + 1) * lane_count + lane] = canonical(static_cast<float>(from[1]));
-      } else
-        d[half * lane_count + lane] = u32{double_to_half(from[0], Direction::nearest)} |
-                                      u32{double_to_half(from[1], Direction::nearest)} << 16;
+  for (u32 half = 0; half < 2; ++half)
+    for (u32 g = 0; g < 8; ++g) {
+      const double* const from = c[g + 8 * half];
+      if (x.float_result)
+        for (u32 odd = 0; odd < 2; ++odd)
+          for (u32 t = 0; t < 4; ++t)
+            d[(2 * half + odd) * lane_count + 4 * g + t] = canonical(static_cast<float>(from[4 * odd + t]));
+      else
+        for (u32 t = 0; t < 4; ++t)
+          d[half * lane_count + 4 * g + t] = u32{double_to_half(from[t], Direction::nearest)} |
+                                             u32{double_to_half(from[4 + t], Direction::nearest)} << 16;
     }
 }
 
-/// HMMA of dense factors. `words`: of a row of A, in all lanes of a group.
+/// HMMA of dense factors.
 template <Kind kind> void multiply_halves(Warp& warp, const Operation& o, Mask) {
   constexpr u32 of_word = kind == Kind::tf32 ? 1 : 2;
+  using Element = std::conditional_t<kind == Kind::tf32, u32, std::uint16_t>;
+  constexpr u32 of_chunk = 4 * of_word; // elements of a row, which four lanes have beside each other
   const Operands& x = *o.operands;
-  const u32 depth = x.function, chunks = depth / (4 * of_word);
-  double a[16][16], b[16][8], c[16][8];
+  const u32 depth = x.function, chunks = depth / of_chunk;
+  alignas(32) double a[16][16], b[16][8], c[16][8];
   const u32 *from_a = warp.row(o.a), *from_b = warp.row(o.b);
-  const auto number = [](u32 word, u32 which) -> double {
+  const auto number = [](Element bits) -> float {
     if constexpr (kind == Kind::tf32)
-      return as_float(word & 0xffffe000);
+      return as_float(bits & 0xffffe000);
     else if constexpr (kind == Kind::bfloat)
-      return as_float(which == 0 ? word << 16 : word & 0xffff0000);
+      return bfloat_to_float(bits);
     else
-      return half_to_float(static_cast<std::uint16_t>(word >> 16 * which));
+      return half_to_float(bits);
   };
-  for (u32 chunk = 0; chunk < chunks; ++chunk)
-    for (u32 lane = 0; lane < lane_count; ++lane) {
-      const u32 g = lane / 4, k = (chunk * 4 + lane % 4) * of_word;
-      for (u32 which = 0; which < of_word; ++which) {
-        a[g][k + which] = number(from_a[2 * chunk * lane_count + lane], which);
-        a[g + 8][k + which] = number(from_a[(2 * chunk + 1) * lane_count + lane], which);
-        b[k + which][g] = number(from_b[chunk * lane_count + lane], which);
-      }
+  for (u32 chunk = 0; chunk < chunks; ++chunk) {
+    for (u32 row = 0; row < 16; ++row) {
+      Element bits[of_chunk];
+      std::memcpy(bits, from_a + (2 * chunk + row / 8) * lane_count + row % 8 * 4, sizeof bits);
+      for (u32 k = 0; k < of_chunk; ++k)
+        a[row][chunk * of_chunk + k] = number(bits[k]);
     }
-  read_sums(x, warp.row(o.c), c);
-  for (u32 row = 0; row < 16; ++row)
-    for (u32 k = 0; k < depth; ++k)
+    Element bits[8][of_chunk];
+    std::memcpy(bits, from_b + chunk * lane_count, sizeof bits);
+    for (u32 k = 0; k < of_chunk; ++k)
       for (u32 column = 0; column < 8; ++column)
-        c[row][column] = multiply_add(a[row][k], b[k][column], c[row][column]);
+        b[chunk * of_chunk + k][place_of_column(column)] = number(bits[column][k]);
+  }
+  read_sums(x, warp.row(o.c), c);
+  constexpr u32 at_once = 4; // rows, whose sums stay in registers
+  for (u32 first = 0; first < 16; first += at_once) {
+    Doubles sums[at_once][2];
+    std::memcpy(sums, c[first], sizeof sums);
+    for (u32 k = 0; k < depth; ++k) {
+      Doubles of_b[2];
+      std::memcpy(of_b, b[k], sizeof of_b);
+      for (u32 row = 0; row < at_once; ++row)
+        for (u32 part = 0; part < 2; ++part)
+          add_product(a[first + row][k], of_b[part], sums[row][part]);
+    }
+    std::memcpy(c[first], sums, sizeof sums);
+  }
   write_sums(x, c, warp.destination(o));
 }
 
@@ -266,12 +297,16 @@ void multiply_by_warp_group(Warp& warp, const Operation& o, Mask) {
 } // namespace
 
 void add_products(double* sums, const double* a, const double (*b)[columns_at_once], u32 depth) {
-  double own[columns_at_once];
-  std::copy_n(sums, columns_at_once, own);
-  for (u32 k = 0; k < depth; ++k)
-    for (u32 column = 0; column < columns_at_once; ++column)
-      own[column] = multiply_add(a[k], b[k][column], own[column]);
-  std::copy_n(own, columns_at_once, sums);
+  constexpr u32 parts = columns_at_once / doubles;
+  Doubles own[parts];
+  std::memcpy(own, sums, sizeof own);
+  for (u32 k = 0; k < depth; ++k) {
+    Doubles of_b[parts];
+    std::memcpy(of_b, b[k], sizeof of_b);
+    for (u32 part = 0; part < parts; ++part)
+      add_product(a[k], of_b[part], own[part]);
+  }
+  std::memcpy(sums, own, sizeof own);
 }
 
 Handler select_vector_product(const Operands& x) {
