@@ -151,10 +151,33 @@ void arrive_at(Warp& warp, const Operation& o, u32 barrier_at) {
 
 BarrierPhase current_phase(Warp& warp, u32 barrier) {
   const Block* const block = block_of_shared(warp, barrier);
+  const std::uint32_t offset = barrier & shared_offset_mask;
   if (block == nullptr)
-    return {barrier, 0};
-  const auto over = block->phases_over.find(barrier & shared_offset_mask);
-  return {barrier, over == block->phases_over.end() ? 0 : over->second};
+    return {offset, 0, warp.block->index};
+  const auto over = block->phases_over.find(offset);
+  return {offset, over == block->phases_over.end() ? 0 : over->second, block->index};
+}
+
+void put_phases(Warp& warp, std::uint32_t barrier, bool is_multicast, std::uint32_t blocks,
+                std::optional<BarrierPhase>& phase, std::vector<BarrierPhase>& further) {
+  if (!is_multicast) {
+    phase = current_phase(warp, barrier);
+    return;
+  }
+  for (; blocks != 0; blocks &= blocks - 1) {
+    const BarrierPhase of = current_phase(warp, (barrier & shared_offset_mask) | first_lane(blocks) << 24);
+    if (!phase)
+      phase = of;
+    else
+      further.push_back(of);
+  }
+}
+
+void put_phases_of_copy(Warp& warp, const Operation& copy, std::optional<BarrierPhase>& phase,
+                        std::vector<BarrierPhase>& further) {
+  const sass::Operands& x = *copy.operands;
+  const std::uint32_t c = x.c.kind == sass::Source::Kind::none ? 0 : warp.row(copy.c)[0];
+  put_phases(warp, warp.row(copy.b)[lane_count], x.wraps, c >> 16, phase, further);
 }
 
 bool finds_phases_over(Warp& warp, const Operation& check, Mask lanes) {

@@ -233,8 +233,9 @@ void observe(Warp& warp, const Operation& o, const Box& box, u32 size) {
   if (!launch.sink)
     return;
   std::optional<BarrierPhase> phase;
+  std::vector<BarrierPhase> further_phases;
   if (o.operands->opcode == Opcode::utmaldg)
-    phase = current_phase(warp, warp.row(o.b)[lane_count]);
+    put_phases_of_copy(warp, o, phase, further_phases);
   u64 begin = 0, end = 0;
   bool is_further = false;
   const auto tell = [&] {
@@ -252,6 +253,7 @@ void observe(Warp& warp, const Operation& o, const Box& box, u32 size) {
                             .is_further = std::exchange(is_further, true),
                             .bulk_bytes = u32(end - begin),
                             .phase = phase,
+                            .further_phases = further_phases,
                             .addresses = addresses});
   };
   box.for_each([&](u32, u64 address) {

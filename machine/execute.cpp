@@ -158,8 +158,9 @@ private:
     const Operands& x = *o.operands;
     if (x.opcode == Opcode::ldc)
       return observe_constant(warp, o, lanes);
-    if (is_image(x.opcode) || is_tensor_copy(x.opcode))
-      return; // whose addresses are known where it is executed
+    if (is_image(x.opcode) || is_tensor_copy(x.opcode) || x.opcode == Opcode::utcmma ||
+        x.opcode == Opcode::utcbar)
+      return; // whose addresses and phases are known where it is executed
     std::array<std::uint64_t, lane_count> addresses;
     compute_addresses(warp, o, addresses);
     Access access{.instruction = warp.pc,
@@ -176,8 +177,16 @@ private:
                   .addresses = addresses};
     const WarpId id{warp.block->index, warp.index};
     if (x.opcode == Opcode::ublkcp || x.opcode == Opcode::ublkred) {
-      if (x.function == 2)
-        return; // it stays in shared memory
+      if (x.opcode == Opcode::ublkcp && x.function == 2) {
+        addresses[0] = warp.row(o.b)[0];
+        access.lanes = 1;
+        access.space = sass::Space::shared;
+        access.bytes = 16;
+        access.is_store = true;
+        access.phase = current_phase(warp, warp.row(o.b)[lane_count]);
+        access.phase->bytes = 16 * (warp.row(o.c)[0] & 0xffff);
+        return launch_.sink->on_access(id, access);
+      }
       const RowPlace global = x.function != 0 ? o.a : o.b;
       addresses[0] = std::uint64_t{warp.row(global)[lane_count]} << 32 | warp.row(global)[0];
       access.lanes = 1;
@@ -185,8 +194,10 @@ private:
       access.is_atomic = x.opcode == Opcode::ublkred;
       access.bulk_bytes = 16 * (warp.row(o.c)[0] & 0xffff);
       if (x.opcode == Opcode::ublkcp && x.function != 0)
-        access.phase = current_phase(warp, warp.row(o.b)[lane_count]);
+        put_phases_of_copy(warp, o, access.phase, access.further_phases);
     }
+    if (x.opcode == Opcode::stas)
+      access.phase = current_phase(warp, warp.row(o.a)[lane_count + first_lane(lanes)]);
     if (x.opcode == Opcode::ldsm || x.opcode == Opcode::stsm) {
       // The first lanes give the addresses of the matrices' rows, of 16 bytes each.
       const std::uint32_t rows = 8u * (x.bytes / 4u);
@@ -608,7 +619,7 @@ private:
     if (launch_.sink) {
       Arrival arrival{.instruction = warp.pc, .lanes = lanes, .waits = x.function != arrives_only};
       if (threads != 0 && threads < block.warps.size() * lane_count)
-        arrival.phase = BarrierPhase{BarrierPhase::of_block | number, barrier.times};
+        arrival.phase = BarrierPhase{BarrierPhase::of_block | number, barrier.times, block.index};
       launch_.sink->on_barrier({block.index, warp.index}, arrival);
     }
     if (x.function == 2)

@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace warplens::machine {
 
@@ -24,8 +25,10 @@ struct WarpId {
 /// arrived and all bytes are there, or one of a block's for a part of its warps.
 struct BarrierPhase {
   static constexpr std::uint32_t of_block = 1u << 31; ///< and a number: no address in shared memory has it
-  std::uint32_t barrier = 0;                          ///< its address, with the block's rank in the cluster
+  std::uint32_t barrier = 0;                          ///< its offset in the block's shared memory
   std::uint32_t number = 0; ///< of the phases that any barrier at that address had, from 0 on
+  std::uint64_t block = 0;  ///< whose barrier it is: of a cluster, another one's perhaps
+  std::uint32_t bytes = 0;  ///< of a copy within the shared memory of a cluster
 
   friend bool operator==(const BarrierPhase&, const BarrierPhase&) = default;
 };
@@ -44,6 +47,7 @@ struct Access {
   std::uint32_t bulk_bytes = 0; ///< of a copy of many bytes: how many, from the first lane's address on
   /// The phase that it has found to be over, that it arrives in, or that its bytes belong to.
   std::optional<BarrierPhase> phase = {};
+  std::vector<BarrierPhase> further_phases = {}; ///< those of further blocks that a copy goes to
   /// The lanes' addresses: in their space, of local memory within each thread's. Generic addresses of shared
   /// and local memory keep their windows.
   std::span<const std::uint64_t, lane_count> addresses;
@@ -55,6 +59,18 @@ struct Arrival {
   Mask lanes = 0;
   std::optional<BarrierPhase> phase = {}; ///< none: all of the block's threads meet there
   bool waits = true;                      ///< the warp does, until all that the barrier expects have arrived
+  std::vector<BarrierPhase> further_phases = {}; ///< of further blocks, which it arrives in, too
+};
+
+/// The shape of a product of tensor memory, of which the instruction's own bits say little.
+struct TensorProduct {
+  std::uint32_t rows = 0, columns = 0, depth = 0; ///< of both blocks of a pair
+  std::uint32_t bits = 0;                         ///< of an element
+  bool is_float = true, sums_singles = true;
+  bool reads_shared_a = false; ///< else A is in tensor memory
+  bool of_two_blocks = false;
+
+  friend bool operator==(const TensorProduct&, const TensorProduct&) = default;
 };
 
 /// Observes the execution. A warp's calls come in the order of its execution; those of several warps mix.
@@ -69,6 +85,8 @@ public:
   virtual void on_answer(WarpId /*warp*/, std::uint32_t /*instruction*/, Mask /*active*/,
                          std::uint64_t /*answer*/) {}
   virtual void on_barrier(WarpId /*warp*/, const Arrival& /*arrival*/) {}
+  /// A warp executes a product of tensor memory.
+  virtual void on_product(WarpId /*warp*/, std::uint32_t /*instruction*/, const TensorProduct& /*product*/) {}
 };
 
 struct Outcome {

@@ -1,6 +1,7 @@
 #include "machine/program.h"
 
 #include "machine/code.h"
+#include "machine/phase_spins.h"
 #include "machine/warp.h"
 #include "sass/elf.h"
 
@@ -43,7 +44,7 @@ std::vector<std::byte> bytes_of(const sass::Section* section) {
 
 bool is_memory(Opcode opcode) {
   const bool in_shared_memory = opcode >= Opcode::syncs_exch && opcode <= Opcode::utmaredg;
-  return in_shared_memory || is_image(opcode) ||
+  return in_shared_memory || is_image(opcode) || opcode == Opcode::utcmma || opcode == Opcode::utcbar ||
          (opcode >= Opcode::load && opcode <= Opcode::ldgsts && opcode != Opcode::movm &&
           opcode != Opcode::qspc);
 }
@@ -81,6 +82,7 @@ public:
     // A warp that runs past the end meets an operation that is refused.
     static const Operands nothing;
     code_.operations.push_back({.kind = OperationKind::refused, .operands = &nothing});
+    let_spins_wait(code_);
   }
 
 private:

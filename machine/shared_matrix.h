@@ -34,6 +34,28 @@ public:
     return value;
   }
 
+  /// Returns the 32 bytes of a row of A, or of a column of B, with elements of that many bytes.
+  std::array<std::uint32_t, 8> row(std::uint32_t row, std::uint32_t bytes) {
+    std::array<std::uint32_t, 8> words{};
+    auto* const to = reinterpret_cast<std::byte*>(words.data());
+    if (is_transposed_) {
+      for (std::uint32_t k = 0; k < sizeof words / bytes; ++k) {
+        const std::uint32_t value = element(row, k, bytes);
+        std::memcpy(to + k * bytes, &value, bytes);
+      }
+      return words;
+    }
+    constexpr std::uint32_t chunk = 16; // which lie together, whatever the swizzle
+    for (std::uint32_t first = 0; first < sizeof words; first += chunk) {
+      const std::uint32_t address = (straight(row, first) & 0x3ffff) | block_ << 24;
+      if (const std::byte* at = shared_bytes_at(warp_, address, chunk))
+        std::memcpy(to + first, at, chunk);
+      else
+        outside = address;
+    }
+    return words;
+  }
+
   std::optional<std::uint32_t> outside;
 
 private:

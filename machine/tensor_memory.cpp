@@ -6,6 +6,7 @@
 #include "machine/numbers.h"
 #include "machine/shared_matrix.h"
 #include "machine/small_floats.h"
+#include "machine/vector_products.h"
 #include "machine/warp.h"
 
 #include <algorithm>
@@ -198,14 +199,15 @@ struct ProductShape {
   u32 columns, rows;
 };
 
-/// A product of tensor memory while it is computed.
+/// A product of tensor memory while it is computed; `add`: what adds the products, null for the slow way.
 class Product {
 public:
-  Product(Warp& warp, const Operation& operation)
-      : warp_(warp), o_(operation), x_(*operation.operands), shape_(warp.row(operation.c)[lane_count]),
-        kind_(static_cast<sass::TensorKind>(x_.type)), bytes_(kind_ != sass::TensorKind::halves ? 1
-                                                              : shape_.type_of_a == tf32        ? 4
-                                                                                                : 2),
+  Product(Warp& warp, const Operation& operation, AddProducts add)
+      : warp_(warp), o_(operation), add_(add), x_(*operation.operands),
+        shape_(warp.row(operation.c)[lane_count]), kind_(static_cast<sass::TensorKind>(x_.type)),
+        bytes_(kind_ != sass::TensorKind::halves ? 1
+               : shape_.type_of_a == tf32        ? 4
+                                                 : 2),
         depth_(32 / bytes_) {}
 
   void run() {
@@ -225,6 +227,17 @@ public:
       return;
     for (u32 which = 0; which < count_ && !warp_.is_stopped; ++which)
       multiply(which);
+  }
+
+  TensorProduct shape() const {
+    return {.rows = shape_.rows,
+            .columns = shape_.columns,
+            .depth = depth_,
+            .bits = 8 * bytes_,
+            .is_float = kind_ != sass::TensorKind::integers,
+            .sums_singles = shape_.result == 1,
+            .reads_shared_a = x_.a.words == 2,
+            .of_two_blocks = x_.of_two_blocks};
   }
 
 private:
@@ -271,15 +284,28 @@ private:
     const u32 columns = shape_.columns / count_;
     for (u32 which = 0; which < count_; ++which) {
       SharedMatrix matrix(warp_, blocks_[which]->rank, pair_at(warp_.row(o_.b)), shape_.transposes_b);
-      for (u32 column = 0; column < columns; ++column)
-        for (u32 k = 0; k < depth_; ++k)
-          b_[(which * columns + column) * depth_ + k] = number(matrix.element(column, k, bytes_), false);
+      for (u32 column = 0; column < columns; ++column) {
+        double* const to = &b_[(which * columns + column) * depth_];
+        if (add_ != nullptr)
+          read_row(matrix, column, false, to);
+        else
+          for (u32 k = 0; k < depth_; ++k)
+            to[k] = number(matrix.element(column, k, bytes_), false);
+      }
       if (matrix.outside) {
         fault(warp_, o_, *matrix.outside);
         return false;
       }
     }
     return true;
+  }
+
+  /// Reads a whole row of A, or column of B, from shared memory.
+  void read_row(SharedMatrix& matrix, u32 row, bool is_a, double* to) {
+    const auto words = matrix.row(row, bytes_);
+    const u32 per_word = 4 / bytes_;
+    for (u32 k = 0; k < depth_; ++k)
+      to[k] = number(words[k / per_word] >> 8 * bytes_ * (k % per_word), is_a);
   }
 
   /// Returns the lane of a row of a block, where its first column is; `half`: that of the columns.
@@ -309,8 +335,14 @@ private:
     SharedMatrix matrix(warp_, block.rank, in_shared_memory ? pair_at(warp_.row(o_.a)) : 0,
                         shape_.transposes_a);
     std::vector<double> a(depth_);
+    const bool adds_in_groups =
+        add_ != nullptr && (count_ == 1 || shape_.columns % (2 * columns_at_once) == 0);
+    if (adds_in_groups)
+      arrange_b();
     for (u32 row = 0; row < rows; ++row) {
-      for (u32 k = 0; k < depth_; ++k) {
+      if (add_ != nullptr && in_shared_memory)
+        read_row(matrix, row, true, a.data());
+      for (u32 k = 0; k < depth_ && (add_ == nullptr || !in_shared_memory); ++k) {
         if (in_shared_memory) {
           a[k] = number(matrix.element(row, k, bytes_), true);
           continue;
@@ -322,7 +354,7 @@ private:
       }
       if (matrix.outside)
         return fault(warp_, o_, *matrix.outside);
-      if (!multiply_row(which, row, a))
+      if (adds_in_groups ? !add_row(which, row, a.data()) : !multiply_row(which, row, a))
         return;
     }
   }
@@ -350,6 +382,44 @@ private:
     return true;
   }
 
+  /// Arranges B in groups of columns that are added to at once.
+  void arrange_b() {
+    const u32 groups = (shape_.columns + columns_at_once - 1) / columns_at_once;
+    arranged_b_.assign(std::size_t{groups} * depth_ * columns_at_once, 0);
+    for (u32 column = 0; column < shape_.columns; ++column)
+      for (u32 k = 0; k < depth_; ++k)
+        arranged_b_[(column / columns_at_once * depth_ + k) * columns_at_once + column % columns_at_once] =
+            b_[std::size_t{column} * depth_ + k];
+  }
+
+  /// As multiply_row(), in groups of columns, none of which lies in both halves.
+  bool add_row(u32 which, u32 row, const double* a) {
+    Block& block = *blocks_[which];
+    const u32 address = warp_.row(o_.d)[0];
+    const bool splits_columns = count_ == 2 && shape_.rows == 128;
+    const u32 columns_of_half = splits_columns ? shape_.columns / 2 : shape_.columns;
+    const bool adds = warp_.predicate_in(o_, 0) != 0;
+    for (u32 first = 0; first < shape_.columns; first += columns_at_once) {
+      const u32 count = std::min(columns_at_once, shape_.columns - first);
+      const u32 lane = lane_of_row(row, first / columns_of_half);
+      if (is_masked(which, lane))
+        continue;
+      const u32 column = column_of(address) + first % columns_of_half;
+      u32* const cells = cell(warp_, block, lane_of(address) + lane, column);
+      if (!cells || !cell(warp_, block, lane_of(address) + lane, column + count - 1))
+        return false;
+      double sums[columns_at_once] = {};
+      for (u32 i = 0; adds && i < count; ++i)
+        sums[i] = sum_of(cells[i]);
+      add_(sums, a,
+           reinterpret_cast<const double(*)[columns_at_once]>(&arranged_b_[std::size_t{first} * depth_]),
+           depth_);
+      for (u32 i = 0; i < count; ++i)
+        cells[i] = bits_of(sums[i]);
+    }
+    return true;
+  }
+
   /// Returns whether the program's mask keeps this lane of the sums as it is.
   bool is_masked(u32 which, u32 lane) const {
     return x_.e.kind == sass::Source::Kind::uniform &&
@@ -361,7 +431,7 @@ private:
       return static_cast<i32>(bits);
     const double sum =
         shape_.result == 0 ? double{half_to_float(static_cast<std::uint16_t>(bits))} : double{as_float(bits)};
-    return std::ldexp(sum, -int{x_.shift});
+    return x_.shift == 0 ? sum : std::ldexp(sum, -int{x_.shift});
   }
   u32 bits_of(double sum) const {
     if (kind_ == sass::TensorKind::integers)
@@ -380,17 +450,35 @@ private:
   u32 bytes_, depth_; ///< of an element; of an instruction's depth
   Block* blocks_[2] = {nullptr, nullptr};
   u32 count_ = 1;
+  AddProducts add_;
   std::vector<double> b_; ///< by column
+  std::vector<double> arranged_b_;
 };
 
-void multiply(Warp& warp, const Operation& o, Mask) {
-  Product(warp, o).run();
+void multiply(Warp& warp, const Operation& o, AddProducts add) {
+  Product product(warp, o, add);
+  product.run();
+  if (Sink* const sink = warp.block->launch->sink; sink && !warp.is_stopped)
+    sink->on_product({warp.block->index, warp.index}, warp.pc, product.shape());
+}
+
+void multiply_slowly(Warp& warp, const Operation& o, Mask) {
+  multiply(warp, o, nullptr);
+}
+template <AddProducts add> void multiply_by(Warp& warp, const Operation& o, Mask) {
+  multiply(warp, o, add);
 }
 
 /// UTCBAR: all that was issued is complete, so that the barrier gets its arrival at once; with a mask that of
 /// each of these blocks.
 void commit(Warp& warp, const Operation& o, Mask) {
   const u32 address = warp.row(o.a)[0];
+  if (Sink* const sink = warp.block->launch->sink) {
+    Arrival arrival{.instruction = warp.pc, .lanes = 1, .waits = false};
+    put_phases(warp, address, o.operands->wraps, warp.row(o.c)[0] & 0xffff, arrival.phase,
+               arrival.further_phases);
+    sink->on_barrier({warp.block->index, warp.index}, arrival);
+  }
   if (!o.operands->wraps)
     return arrive_at(warp, o, address);
   for (u32 blocks = warp.row(o.c)[0] & 0xffff; blocks != 0 && !warp.is_stopped; blocks &= blocks - 1)
@@ -399,13 +487,21 @@ void commit(Warp& warp, const Operation& o, Mask) {
 
 } // namespace
 
+Handler select_tensor_memory_product(AddProducts add) {
+#ifdef WARPLENS_MACHINE_X86_64_V3
+  if (add == x86_64_v3::add_products)
+    return multiply_by<x86_64_v3::add_products>;
+#endif
+  return add == portable::add_products ? multiply_by<portable::add_products> : multiply_slowly;
+}
+
 Handler select_tensor_memory_operation(Opcode opcode) {
   switch (opcode) {
   case Opcode::utcatomsws: return allocate;
   case Opcode::ldtm: return load_tensor_memory;
   case Opcode::sttm: return store_tensor_memory;
   case Opcode::utccp: return copy_to_tensor_memory;
-  case Opcode::utcmma: return multiply;
+  case Opcode::utcmma: return multiply_slowly;
   case Opcode::utcbar: return commit;
   default: return nullptr;
   }

@@ -3,6 +3,7 @@
 // does not take, `compute_lane` does. Rows are equal or disjoint, never shifted, so that a loop may write the
 // row that it reads.
 #include "machine/numbers.h"
+#include "machine/vector_products.h"
 #include "machine/warp.h"
 
 #include <cstring>
@@ -1052,7 +1053,7 @@ Handler select(const Operands& x) {
     }
   case Opcode::load:
   case Opcode::store: return select_access(x);
-  default: return nullptr;
+  default: return select_vector_product(x);
   }
 }
 

@@ -8,6 +8,7 @@
 #include <array>
 #include <bit>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -173,6 +174,15 @@ Block* block_of_shared(Warp& warp, std::uint64_t address);
 
 /// Returns the phase that a barrier is in, by its address in shared memory.
 BarrierPhase current_phase(Warp& warp, std::uint32_t barrier);
+
+/// Gives the phases that barriers are in at which a multicast copy or arrival is noted, of each block of the
+/// mask; without multicast that of the barrier itself.
+void put_phases(Warp& warp, std::uint32_t barrier, bool is_multicast, std::uint32_t blocks,
+                std::optional<BarrierPhase>& phase, std::vector<BarrierPhase>& further);
+
+/// Gives the phases that the bytes of a copy by the tensor memory accelerator belong to.
+void put_phases_of_copy(Warp& warp, const Operation& copy, std::optional<BarrierPhase>& phase,
+                        std::vector<BarrierPhase>& further);
 
 /// Returns whether a check finds all these lanes' phases over. Addresses outside of memory count as such.
 bool finds_phases_over(Warp& warp, const Operation& check, Mask lanes);

@@ -6,9 +6,11 @@
 #include "model/snapshot/follow_code.h"
 #include "model/snapshot/snapshot_builder.h"
 #include "trace/changed_source.h"
+#include "trace/machine_code.h"
 
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 
 namespace warplens::model {
 namespace {
@@ -114,12 +116,21 @@ const trace::MachineCode* DecodedLaunch::code_for(const Gpu& gpu) const {
   return code == nullptr || code->cubin.empty() ? nullptr : code;
 }
 
+/// Says that the code for a GPU is missing, and what makes it: a source that needs features of one
+/// architecture is not compiled for others.
+static std::string missing_code(const Gpu& gpu) {
+  return fmt::format(
+      "the trace has no machine code of the kernel for this GPU: name what to compile for, as with "
+      "--nvcc \"-arch={}\"",
+      trace::architecture_with_all_features(gpu.capability()));
+}
+
 /// Decodes the launch with its machine code; returns false, and says why, where that cannot be.
 Expected<bool> DecodedLaunch::follow(const Gpu& gpu, const trace::MachineCode* code) {
   code_unknown_ = accesses_ != Accesses::all ? "there is no clock"
                   : !gpu.pipes               ? "the GPU's file has no [pipes]"
-                  : code == nullptr          ? "the trace has no machine code of the kernel"
-                                             : "";
+                  : code == nullptr          ? missing_code(gpu)
+                                             : std::string();
   if (!code_unknown_.empty())
     return false;
   execution_ = infers_ways_ ? nullptr : trace_.execution_of(launch_.id, code->capability);

@@ -144,8 +144,12 @@ ExecutedInstructions executed_instructions(const Snapshot& snapshot, std::uint64
       continue;
     for (std::uint32_t number = of_code.begin; number < of_code.end; ++number) {
       const auto kind = std::size_t(kind_of(code.kernel.instructions[number].kind));
-      add_operations(work.operations, code.kernel.instructions[number], code.architecture,
-                     executions[block].lanes);
+      if (const auto product = code.tensor_memory_products.find(number);
+          product == code.tensor_memory_products.end())
+        add_operations(work.operations, code.kernel.instructions[number], code.architecture,
+                       executions[block].lanes);
+      else if (product->second.is_float) // one lane or all of them make the same product
+        work.operations.tensor += product->second.operations() * double(executions[block].warps);
       work.all[kind] += executions[block];
       if (const SourceLine& line = code.lines[number]; line.line != 0)
         work.lines[{code.files[line.file], line.line}][kind] += executions[block];

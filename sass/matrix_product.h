@@ -21,6 +21,8 @@ struct MatrixProduct {
   bool is_scaled = false;     ///< with scales of A's rows and B's columns
   bool by_warp_group = false; ///< asynchronous, with B in shared memory
   bool reads_shared_a = false;
+  bool in_tensor_memory = false; ///< the sums are there; it is the SM's, and not one warp's
+  bool of_two_blocks = false;    ///< each block's SM has a half of the rows
 
   /// Returns multiplications and additions, with those by zeros that a sparse product leaves out.
   double operations() const { return 2.0 * rows * columns * depth; }

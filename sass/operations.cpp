@@ -85,7 +85,7 @@ constexpr Operation table[] = {
     {0x1e3, form(2) | form(4), "UTCATOMSWS", other, bulk, UG},
     {0x1e6, form(4), "UTCSHIFT", other, bulk, UG},
     {0x1e7, form(4), "UTCCP", other, bulk, UG},
-    {0x1e9, form(1), "UTCBAR", other, bulk, UG},
+    {0x1e9, form(1), "UTCBAR", barrier, bulk, UG},
     {0x1ee, form(4), "LDTM", other, regular, D},
     {0x1ed, form(4), "STTM", other, regular, AtB},
     {0x04c, form(4), "UVIRTCOUNT", nop, regular},

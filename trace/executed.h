@@ -41,16 +41,21 @@ inline constexpr std::uint64_t is_left_out = std::uint64_t{1} << 36;
 /// how many of the warp's accesses these had ended.
 inline constexpr std::uint64_t ends_check = std::uint64_t{1} << 37;
 /// It is no access: the first lanes' addresses are a barrier, in shared memory or for a part of a block's
-/// warps, and the number of the phase of it that the instruction's access, which is the next one of the warp,
-/// arrives in, completes bytes of, or waits for.
+/// warps, the number of the phase of it that the instruction's access, which is the next one of the warp,
+/// arrives in, completes bytes of, or waits for, the block whose barrier it is, and the bytes that a copy
+/// within the shared memory of a cluster has. There are several of them where an access has several phases.
 inline constexpr std::uint64_t is_in_phase = std::uint64_t{1} << 38;
 /// With that: the warp arrives and waits for the others.
 inline constexpr std::uint64_t waits_for_phase = std::uint64_t{1} << 39;
+/// It is no access: the first lanes' addresses are the shape of the products of tensor memory that the
+/// instruction makes: rows, columns, depth, bits of an element, and whether these are floats, sums are of
+/// single precision, A is in shared memory, and two blocks make them. It comes once in a block.
+inline constexpr std::uint64_t is_product = std::uint64_t{1} << 40;
 /// The most iterations that one record leaves out: a reader follows their addresses.
 inline constexpr std::uint64_t max_left_out = std::uint64_t{1} << 24;
 /// A record with one of these bits is no access of its own.
 inline constexpr std::uint64_t not_an_access =
-    stores_copy | leaves_out | is_left_out | ends_check | is_in_phase;
+    stores_copy | leaves_out | is_left_out | ends_check | is_in_phase | is_product;
 
 /// Encodes what one machine code of one launch executed.
 class ExecutedEncoder {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <span>
+#include <string>
 
 namespace warplens::trace {
 
@@ -32,6 +33,14 @@ inline const MachineCode* machine_code_for(std::span<const MachineCode> all, int
       (!is_own(*closest, capability) && registers_per_thread < registers_of_todays_threads))
     return nullptr;
   return &*closest;
+}
+
+/// Returns the architecture of a capability with all of its features, also those that later ones lack, as
+/// nvcc names it: "sm_90a".
+inline std::string architecture_with_all_features(int capability) {
+  constexpr int oldest = 75, first_with_own_features = 90;
+  return "sm_" + std::to_string(std::max(capability, oldest)) +
+         (capability >= first_with_own_features ? "a" : "");
 }
 
 } // namespace warplens::trace

@@ -14,8 +14,9 @@
 namespace warplens::model {
 
 /// Says what an instruction does with the groups of copies, or with those of products.
-/// `arrives`: ARRIVES.LDGSTSBAR, which arrives at a barrier in shared memory when the copies are there. All
-/// barriers are the block's here, and the warp waits for its copies before it.
+/// `arrives`: ARRIVES.LDGSTSBAR, which arrives at a barrier in shared memory when the copies are there. Where
+/// it is not known which phase it belongs to, all barriers are the block's, and the warp waits for its copies
+/// before it; else CopiedArrivals has it.
 enum class GroupRole : std::uint8_t {
   none,
   copies,

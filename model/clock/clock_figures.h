@@ -34,6 +34,15 @@ struct ClockFigures {
   /// those that the compiler puts there: from the state branch_resolving of 11 kernels on an H100, and
   /// assumed for other GPUs.
   static constexpr std::uint8_t taken_branch_cycles = 3, reconvergence_cycles = 9;
+  /// The cycles from one SM of a cluster to another one, on the way of a load of its shared memory, which
+  /// takes 181 on an H800 there and back, and the bytes that a copy moves in a cycle: 3.27 TB/s of 114 SMs at
+  /// 1755 MHz (Luo et al., arXiv:2402.13499, with logs at HPMLL/NVIDIA-Hopper-Benchmark). Assumed for other
+  /// GPUs.
+  Cycle between_blocks() const {
+    constexpr Cycle of_load = 181;
+    return (of_load - std::min(of_load, shared)) / 2;
+  }
+  static constexpr Cycle bytes_between_blocks = 16;
   static constexpr std::int16_t memory_pipe = 0, constant_pipe = 1;
   static constexpr std::int16_t first_execution_pipe = 2; ///< from here on: model/clock/timed_code.h
   double ns_per_cycle;

@@ -23,6 +23,11 @@ void ClockedMachine::add_sms(std::uint32_t count, std::uint32_t l1_bytes, Random
 Cycle ClockedMachine::admit(std::uint32_t sm, const BlockPart& part, Cycle at, std::uint32_t kernel) {
   const Cycle begin = std::max(at, begins_);
   sms_[sm]->admit(part, begin, kernel);
+  if (snapshot_.joins_blocks) {
+    sm_of_block_[part.block] = sm;
+    if (const auto early = early_.extract(part.block))
+      sms_[sm]->receive(early.mapped());
+  }
   begins_ = begin + 1;
   return begin;
 }
@@ -66,6 +71,8 @@ bool ClockedMachine::run_epoch() {
   const Cycle epoch = memory_.shortest();
   end_ = (std::max(next, end_) / epoch + 1) * epoch;
   run_sms();
+  if (snapshot_.joins_blocks)
+    exchange_contributions();
   memory_.run_until(end_);
   return true;
 }
@@ -85,6 +92,23 @@ void ClockedMachine::run_sms() {
     if (const std::uint32_t last = first - 3; last < count && sms_[last]->next() < end_)
       sms_[last]->run_until(end_, memory_);
   }
+}
+
+/// Hands on what blocks contribute to phases of others, at the end of the epoch: their SMs have run until
+/// then.
+void ClockedMachine::exchange_contributions() {
+  std::vector<std::vector<BarrierPhases::Between>> to(sms());
+  for (const auto& sm : sms_)
+    for (BarrierPhases::Between contribution : sm->take_between()) {
+      contribution.done.at = std::max(contribution.done.at + figures_.between_blocks(), end_);
+      if (const auto found = sm_of_block_.find(contribution.block); found != sm_of_block_.end())
+        to[found->second].push_back(contribution);
+      else
+        early_[contribution.block].push_back(contribution);
+    }
+  for (std::uint32_t number = 0; number < sms(); ++number)
+    if (!to[number].empty())
+      sms_[number]->receive(to[number]);
 }
 
 /// Returns a cycle before which nothing happens.

@@ -17,6 +17,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 namespace warplens::model {
@@ -67,6 +68,7 @@ public:
 
 private:
   void run_sms();
+  void exchange_contributions();
   Cycle next_cycle();
 
   const Snapshot& snapshot_;
@@ -78,7 +80,11 @@ private:
   WarpStates states_;
   Memory memory_;
   std::vector<std::unique_ptr<Sm>> sms_;
-  Cycle end_ = 0;    ///< of the epoch
+  Cycle end_ = 0; ///< of the epoch
+  /// Where blocks contribute to each other's phases: the SM of each block that has begun, and contributions
+  /// to those that have not.
+  std::unordered_map<std::uint32_t, std::uint32_t> sm_of_block_;
+  std::unordered_map<std::uint32_t, std::vector<BarrierPhases::Between>> early_;
   Cycle begins_ = 0; ///< the first cycle in which another block can begin
 };
 

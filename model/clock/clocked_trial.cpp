@@ -36,8 +36,10 @@ BlockDispatch dispatch_order(const Snapshot& snapshot, std::size_t resident, Ran
       dispatch.waiting.push_back({block, 0, 1});
       continue;
     }
-    // Blocks that leave out iterations are at the same ones together, as at a launch's begin.
-    const double cut = snapshot.whole_grid || snapshot.leaves_out ? 0 : random.fraction();
+    // Blocks that leave out iterations are at the same ones together, as at a launch's begin, and those of a
+    // cluster begin together.
+    const double cut =
+        snapshot.whole_grid || snapshot.leaves_out || snapshot.joins_blocks ? 0 : random.fraction();
     if (cut > 0 && is_in_loop(longest_warp(snapshot, snapshot.blocks[block]), cut)) {
       dispatch.first.push_back({block, cut, 1});
       last.push_back({block, 0, cut});

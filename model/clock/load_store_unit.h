@@ -5,6 +5,7 @@
 #include "model/cache/l1.h"
 #include "model/cache/read_only_cache.h"
 #include "model/clock/clock_figures.h"
+#include "model/clock/copied_arrivals.h"
 #include "model/clock/mshrs.h"
 #include "model/clock/scoreboards.h"
 #include "model/clock/warp_program.h"
@@ -55,7 +56,19 @@ public:
     std::uint32_t site;
     Place place;
   };
-  /// Returns the copies of which it became known since this was last called.
+  /// Follows the asynchronous copies of that many warps from now on, for arrive_with_copies().
+  void follow_copies(std::size_t warps) {
+    follows_copies_ = true;
+    copied_arrivals_.resize(warps);
+  }
+  /// Notes that a warp arrives in a phase of a barrier when its asynchronous copies are there, and not before
+  /// `own`. take_copied() then has the arrival.
+  void arrive_with_copies(WarpNumber warp, std::uint32_t phase, const BarrierPhases::Last& own) {
+    copied_arrivals_.arrive(warp, phase, own, [this](std::uint32_t of, const BarrierPhases::Last& last) {
+      copied_.push_back({of, last.at, last.site, last.place});
+    });
+  }
+  /// Returns the copies, and arrivals with copies, of which it became known since this was last called.
   std::vector<Copied> take_copied() { return std::exchange(copied_, {}); }
   /// Notes a warp's arrival at a barrier.
   void arrive(const Access& barrier) { ++counts_[barrier.site].accesses; }
@@ -115,10 +128,11 @@ private:
     std::uint32_t unknown = 0; ///< pending transactions
     std::int16_t scoreboard = Instruction::none;
     std::uint32_t phase = no_phase; ///< of a barrier, that needs it
+    std::uint32_t batch = no_batch; ///< of an asynchronous copy: CopiedArrivals
     Cycle issued = 0;
     Arrival arrival;
   };
-  static constexpr std::uint32_t no_phase = ~0u;
+  static constexpr std::uint32_t no_phase = ~0u, no_batch = ~0u;
   using Transactions = std::span<const Transaction>;
   /// An access on its way through the memory pipeline.
   struct Passing {
@@ -144,6 +158,9 @@ private:
   [[gnu::always_inline]] void send_awaited(Cycle at, const MemoryRequest& request, const Passing& passing,
                                            unsigned entries);
   [[gnu::always_inline]] void send(Cycle at, MemoryRequest request, const Passing& passing);
+  static bool is_copy(std::int16_t result) {
+    return result >= first_copy_scoreboard && result < first_product_scoreboard;
+  }
   template <class Clear> void end_load(std::uint32_t number, Clear&& clear);
   std::uint32_t new_load(const Load& load);
 
@@ -162,6 +179,8 @@ private:
   std::vector<Load> loads_;
   std::vector<std::uint32_t> free_loads_;
   std::vector<Copied> copied_;
+  bool follows_copies_ = false;
+  CopiedArrivals copied_arrivals_;
   Mshrs awaited_, unawaited_;              ///< of what warps wait for, and of the other requests to the L2
   std::vector<std::uint8_t> miss_entries_; ///< that each fill holds, by FillNumber
   bool was_full_ = false;
@@ -201,6 +220,8 @@ inline void LoadStoreUnit::execute(WarpNumber warp, const Instruction& instructi
                                          .issued = now,
                                          .arrival = {now, Level::l1}});
   Load& load = loads_[number];
+  if (follows_copies_ && is_copy(instruction.result))
+    load.batch = copied_arrivals_.begin_copy(warp);
   if (instruction.result != Instruction::none)
     scoreboards_.wait_for_access(warp, instruction.result);
   if (access.cache == FirstCache::constant) {
@@ -442,6 +463,11 @@ template <class Clear> void LoadStoreUnit::end_load(std::uint32_t number, Clear&
     observer_->answered(load.issued, load.arrival.at);
   if (load.phase != no_phase)
     copied_.push_back({load.phase, load.arrival.at, load.site, load.place});
+  if (load.batch != no_batch)
+    copied_arrivals_.end_copy(load.warp, load.batch, {load.arrival.at, load.site, load.place},
+                              [this](std::uint32_t phase, const BarrierPhases::Last& last) {
+                                copied_.push_back({phase, last.at, last.site, last.place});
+                              });
   if (load.scoreboard == Instruction::none)
     return;
   scoreboards_.answered(load.warp, load.scoreboard, load.site, load.place, load.arrival.at);

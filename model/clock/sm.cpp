@@ -14,7 +14,7 @@ Sm::Sm(const Snapshot& snapshot, const Gpu& gpu, const ClockFigures& figures,
 void Sm::admit(const BlockPart& part, Cycle at, std::uint32_t kernel) {
   const Snapshot::Block& block = snapshot_.blocks[part.block];
   programs_.clear();
-  phases_.begin_block();
+  phases_.begin_block(part.block, block);
   for (std::uint32_t i = 0; i < block.warps; ++i) {
     const Warp& warp = snapshot_.warps[block.first_warp + i];
     if (const auto program = streams_.program_of(warp, part)) {
@@ -26,6 +26,8 @@ void Sm::admit(const BlockPart& part, Cycle at, std::uint32_t kernel) {
   clock_.admit(std::uint32_t(parts_.size() - 1), programs_, at, kernel);
   scoreboards_.resize(clock_.warps());
   stalls_.resize(clock_.warps());
+  if (phases_.follows_copies())
+    lsu_.follow_copies(clock_.warps());
 }
 
 Cycle Sm::last() const {
@@ -45,8 +47,7 @@ void Sm::take(std::vector<MemoryAnswer>& answers, Cycle end) {
     clock_.complete(warp, scoreboard, scoreboards_.clear_at(warp, scoreboard));
   });
   if (phases_.has_any()) {
-    for (const LoadStoreUnit::Copied& copy : lsu_.take_copied())
-      contribute(copy.phase, {copy.at, copy.site, copy.place});
+    contribute_copied();
     settle();
   }
   if (lsu_.was_full())
@@ -89,6 +90,8 @@ Cycle Sm::issue(WarpNumber warp, WarpProgram& program, const Instruction& instru
   if (issued.access == nullptr) {
     if (instruction.result != Instruction::none)
       scoreboards_.wait_for_result(warp, instruction.result, issued.place, leaves + issued.latency);
+    if (const TensorMemoryTimes* const product = streams_.of_tensor_memory(issued.place)) [[unlikely]]
+      multiply(program, *product, leaves);
   } else {
     if (left_out_ != nullptr && issued.access->begins != SampledPart::none) [[unlikely]]
       left_out_->begin(*issued.access, now, *memory_);
@@ -104,30 +107,51 @@ Cycle Sm::issue(WarpNumber warp, WarpProgram& program, const Instruction& instru
   return instruction.result == Instruction::none ? never : scoreboards_.clear_at(warp, instruction.result);
 }
 
+/// Makes a product of tensor memory, behind those before it.
+void Sm::multiply(WarpProgram& program, const TensorMemoryTimes& product, Cycle now) {
+  const Cycle begin = std::max(products_begin_, now);
+  products_begin_ = begin + product.interval;
+  program.sums_there = std::max(program.sums_there, begin + product.latency);
+  // The tensor cores of all sub-cores are busy.
+  pipe_passes_[std::size_t(tensor_pipe)] += figures_.sm.schedulers * product.interval;
+}
+
 /// Executes an access with a part in a phase of a barrier.
 void Sm::use_phase(WarpNumber warp, WarpProgram& program, const Instruction& instruction,
                    const Issued& issued, Cycle now, Cycle leaves) {
-  const std::uint32_t phase = phases_.pass(program);
+  const std::uint32_t use = phases_.pass(program);
   if (issued.access->phase == PhaseRole::copies) {
     if (instruction.result != Instruction::none)
       scoreboards_.wait_for_result(warp, instruction.result, issued.place, leaves + 1);
-    return copy_in_bulk(warp, program, issued, phase, leaves);
+    return copy_in_bulk(warp, program, issued, use, leaves);
   }
   const bool is_in_memory = issued.access->kind != AccessKind::barrier;
   if (is_in_memory)
     lsu_.execute(warp, instruction, issued, now, leaves, *memory_);
   else
     lsu_.arrive(*issued.access);
-  if (issued.access->phase != PhaseRole::waits)
-    contribute(phase, {.at = leaves + (is_in_memory ? figures_.shared : figures_.sm.barrier)});
-  if (issued.access->phase == PhaseRole::arrives || instruction.result == Instruction::none)
+  const PhaseRole role = issued.access->phase;
+  BarrierPhases::Last arrival{.at = leaves + (is_in_memory ? figures_.shared : figures_.sm.barrier)};
+  if (const std::uint32_t bytes = phases_.use(use).phase.bytes; bytes != 0) {
+    copies_begin_ = std::max(copies_begin_, leaves) + bytes / ClockFigures::bytes_between_blocks;
+    arrival.at = copies_begin_ + figures_.shared;
+  }
+  if (role == PhaseRole::arrives_with_products)
+    arrival.at = std::max(arrival.at, program.sums_there);
+  if (role == PhaseRole::arrives_with_copies) {
+    lsu_.arrive_with_copies(warp, use, arrival);
+    contribute_copied();
+  } else if (role != PhaseRole::waits) {
+    contribute(use, arrival);
+  }
+  if ((role != PhaseRole::waits && role != PhaseRole::meets) || instruction.result == Instruction::none)
     return;
   scoreboards_.wait_for_access(warp, instruction.result);
   const BarrierPhases::Waiter waiter{warp, instruction.result, issued.access->site, issued.place};
-  if (const auto last = phases_.over(phase))
+  if (const auto last = phases_.over(use))
     pass_phase(waiter, *last, std::max(last->at, now));
   else
-    phases_.wait(phase, waiter);
+    phases_.wait(use, waiter);
 }
 
 /// Lets a warp pass a phase: it has waited for a copy, or at the instruction that waits for other warps.
@@ -138,13 +162,13 @@ void Sm::pass_phase(const BarrierPhases::Waiter& waiter, const BarrierPhases::La
 }
 
 /// Begins a copy of many bytes, which is one instruction's, with all its further parts.
-void Sm::copy_in_bulk(WarpNumber warp, WarpProgram& program, const Issued& first, std::uint32_t phase,
+void Sm::copy_in_bulk(WarpNumber warp, WarpProgram& program, const Issued& first, std::uint32_t use,
                       Cycle now) {
   Cycle begin = std::max(copies_begin_, now);
   lsu_.issue_copy(*first.access);
-  for (Issued part = first;; part = streams_.pass(program), phase = phases_.pass(program)) {
+  for (Issued part = first;; part = streams_.pass(program), use = phases_.pass(program)) {
     part.place = first.place;
-    lsu_.copy(warp, part, phase, begin, *memory_);
+    lsu_.copy(warp, part, use, begin, *memory_);
     begin += part.transactions.size();
     if (program.has_ended() || !program.is_loose() || program.access->phase != PhaseRole::copies)
       break;
@@ -153,13 +177,26 @@ void Sm::copy_in_bulk(WarpNumber warp, WarpProgram& program, const Issued& first
   copies_begin_ = begin;
 }
 
-/// One of the things that a phase waits for is done.
-void Sm::contribute(std::uint32_t phase, const BarrierPhases::Last& done) {
-  phases_.contribute(phase, done, [&](const BarrierPhases::Waiter& waiter, const BarrierPhases::Last& last) {
-    pass_phase(waiter, last, last.at);
-    if (scoreboards_.clear_at(waiter.warp, waiter.scoreboard) != never)
-      cleared_.emplace_back(waiter.warp, waiter.scoreboard);
-  });
+void Sm::end_wait(const BarrierPhases::Waiter& waiter, const BarrierPhases::Last& last) {
+  pass_phase(waiter, last, last.at);
+  if (scoreboards_.clear_at(waiter.warp, waiter.scoreboard) != never)
+    cleared_.emplace_back(waiter.warp, waiter.scoreboard);
+}
+
+/// One of the things that phases wait for is done.
+void Sm::contribute(std::uint32_t use, const BarrierPhases::Last& done) {
+  phases_.contribute(use, done, [&](const auto& waiter, const auto& last) { end_wait(waiter, last); });
+}
+
+void Sm::receive(const std::vector<BarrierPhases::Between>& contributions) {
+  for (const BarrierPhases::Between& contribution : contributions)
+    phases_.receive(contribution, [&](const auto& waiter, const auto& last) { end_wait(waiter, last); });
+  settle();
+}
+
+void Sm::contribute_copied() {
+  for (const LoadStoreUnit::Copied& copy : lsu_.take_copied())
+    contribute(copy.phase, {copy.at, copy.site, copy.place});
 }
 
 bool Sm::release_phases(Cycle at) {

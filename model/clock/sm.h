@@ -35,6 +35,10 @@ public:
   void prefetch_accesses() const;
   /// Visits the cycles before `end`, and requests from the memory what the SM's caches do not have.
   void run_until(Cycle end, Memory& memory);
+  /// Takes contributions to phases of blocks that have begun here, in a cycle that has not been visited.
+  void receive(const std::vector<BarrierPhases::Between>& contributions);
+  /// Returns what its blocks contributed to phases of others since this was last called.
+  std::vector<BarrierPhases::Between> take_between() { return phases_.take_between(); }
   /// Lets warps go on that wait for phases of barriers. Returns false if none does.
   bool release_phases(Cycle at);
   /// Returns a cycle before which nothing happens in the SM; `never` if only an answer or a block goes on.
@@ -82,7 +86,10 @@ private:
                  Cycle now, Cycle leaves);
   void copy_in_bulk(WarpNumber warp, WarpProgram& program, const Issued& first, std::uint32_t phase,
                     Cycle now);
-  void contribute(std::uint32_t phase, const BarrierPhases::Last& done);
+  void multiply(WarpProgram& program, const TensorMemoryTimes& product, Cycle now);
+  void contribute(std::uint32_t use, const BarrierPhases::Last& done);
+  void contribute_copied();
+  void end_wait(const BarrierPhases::Waiter& waiter, const BarrierPhases::Last& last);
   void pass_phase(const BarrierPhases::Waiter& waiter, const BarrierPhases::Last& last, Cycle at);
 
   /// A part of a block.
@@ -103,7 +110,8 @@ private:
   LoadStoreUnit lsu_;
   StallAccounting stalls_;
   BarrierPhases phases_;
-  Cycle copies_begin_ = 0; ///< when the unit for copies of many bytes is free
+  Cycle copies_begin_ = 0;   ///< when the unit for copies of many bytes is free
+  Cycle products_begin_ = 0; ///< when the tensor cores are, for products of tensor memory
   /// Scoreboards of which it became known in this cycle when they are clear.
   std::vector<std::pair<WarpNumber, std::int16_t>> cleared_;
   Memory* memory_ = nullptr;        ///< in run_until()

@@ -48,6 +48,14 @@ double warp_group_interval(const MatrixProduct& product) {
   return std::max(product.columns / 2.0, (a + b) / bytes_per_cycle);
 }
 
+constexpr double shared_bytes_per_cycle = 128;
+
+/// Returns the cycles in which A of a product of tensor memory comes from shared memory to one SM.
+double cycles_of_a(const MatrixProduct& product) {
+  const double rows = product.rows / (product.of_two_blocks ? 2.0 : 1.0);
+  return product.reads_shared_a ? rows * product.depth_bits() / 8 / shared_bytes_per_cycle : 0;
+}
+
 } // namespace
 
 Cycle tensor_interval(const MatrixProduct& product, int architecture, const ExecutionPipes& of) {
@@ -75,6 +83,21 @@ Cycle tensor_latency(const MatrixProduct& product, int architecture, const Execu
   // DMMA of sm_80: 25 cycles, every 16; HMMA of sm_75: 14, every 8; IMMA of sm_75: 10, every 4 (Mesa's NAK
   // compiler). HMMA of sm_90: 24, every 6; taken for warp groups and for all others.
   return interval + (product.sums_doubles ? 9 : architecture < 80 ? 6 : 18);
+}
+
+// As warp groups' products, these take two sums of each row in a cycle, or as long as their factors come from
+// shared memory: 128 cycles for 256 columns, 64 for 128 (SemiAnalysisAI/microbench-blackwell, on a B200).
+Cycle tensor_memory_interval(const MatrixProduct& product) {
+  const double columns = product.columns / (product.of_two_blocks ? 2.0 : 1.0);
+  const double b = columns * product.depth_bits() / 8 / shared_bytes_per_cycle;
+  return Cycle(std::ceil(std::max(product.columns / 2.0, cycles_of_a(product) + b)));
+}
+
+// A comes first, and the last sums behind all others: by the products of 128 columns of BF16 and of 256
+// columns of bytes, which take 200 and 263 cycles from their issue to the end of the wait for their commit.
+Cycle tensor_memory_latency(const MatrixProduct& product) {
+  constexpr Cycle behind_last = 51;
+  return tensor_memory_interval(product) + Cycle(cycles_of_a(product)) + behind_last;
 }
 
 Cycle tensor_interlock(const MatrixProduct& product, int architecture, const ExecutionPipes& of) {

@@ -19,4 +19,10 @@ Cycle tensor_latency(const sass::MatrixProduct& product, int architecture, const
 /// waiting for longer than the compiler's schedule does; 0 where it does not.
 Cycle tensor_interlock(const sass::MatrixProduct& product, int architecture, const ExecutionPipes& of);
 
+/// Returns for how many cycles a product of tensor memory holds the tensor cores of its SM, or of each of
+/// two.
+Cycle tensor_memory_interval(const sass::MatrixProduct& product);
+/// Returns the cycles until its sums are there.
+Cycle tensor_memory_latency(const sass::MatrixProduct& product);
+
 } // namespace warplens::model

@@ -26,7 +26,7 @@ enum Pipe : std::int16_t {
   control, ///< no other limit than the issue
   pipes,
 };
-static_assert(control == control_pipe);
+static_assert(tensor == tensor_pipe && control == control_pipe);
 static_assert(pipes + 2 * (max_queues - 1) <= max_pipes); // those of give_own_queues()
 
 void add_pipes(const ExecutionPipes& of, ClockFigures& figures) {
@@ -83,7 +83,10 @@ Execution execution_of(const sass::Instruction& instruction, int architecture, c
     return of.fp64 < of.special_function ? Execution{fp64, of.fp64_cycles}
                                          : Execution{special_function, of.special_function_cycles};
   case ExecutionUnit::special_register: return {control, of.special_function_cycles};
-  case ExecutionUnit::tensor: return product_of(instruction, architecture, of);
+  case ExecutionUnit::tensor:
+    if (sass::name_of(instruction).starts_with("UTC"))
+      return {}; // TensorMemoryTimes
+    return product_of(instruction, architecture, of);
   case ExecutionUnit::shuffle: return {exchange, figures.shared};
   case ExecutionUnit::vote: return {integer, figures.shared};
   case ExecutionUnit::memory:
@@ -92,6 +95,8 @@ Execution execution_of(const sass::Instruction& instruction, int architecture, c
                : Execution{ClockFigures::memory_pipe, latency_of(traits, figures)};
   case ExecutionUnit::barrier:
     // ARRIVES is an access to shared memory where warps wait for phases of barriers there.
+    if (sass::name_of(instruction) == "UTCBAR")
+      return {};
     if (architecture >= 90 && sass::name_of(instruction) == "ARRIVES")
       return {ClockFigures::memory_pipe, figures.shared};
     return {Instruction::none};
@@ -152,6 +157,8 @@ TimedCode::TimedCode(const Code& code, const ExecutionPipes& of, ClockFigures& f
         timed.issue.sources[waits++] = scoreboard;
     instructions_.push_back(timed);
   }
+  for (const auto& [instruction, product] : code.tensor_memory_products)
+    of_tensor_memory_[instruction] = {tensor_memory_interval(product), tensor_memory_latency(product)};
   for (const sass::Block& block : code.kernel.blocks)
     delay_readers_of_products(block, of);
   for (const MemorySlot& slot : code.slots) {

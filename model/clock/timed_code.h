@@ -9,6 +9,7 @@
 
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 namespace warplens::model {
@@ -25,8 +26,15 @@ inline constexpr std::int16_t scoreboard_count = first_product_scoreboard + std:
 /// Returns the resource that a pipe of the clock is, if results report it: two pipes may be one.
 std::optional<Resource> resource_of_pipe(std::size_t pipe);
 
-/// The pipe of instructions that need no more than their issue.
+/// The tensor cores' pipe, and that of instructions that need no more than their issue.
+inline constexpr std::int16_t tensor_pipe = ClockFigures::first_execution_pipe + 7;
 inline constexpr std::int16_t control_pipe = ClockFigures::first_execution_pipe + 8;
+
+/// How a product of tensor memory executes, which the SM makes one after the other in the background.
+struct TensorMemoryTimes {
+  Cycle interval = 1; ///< until the next one can begin
+  Cycle latency = 1;  ///< until its sums are there
+};
 
 struct TimedInstruction {
   Instruction issue;
@@ -52,6 +60,12 @@ public:
     std::uint32_t begin = 0, end = 0; ///< in `instructions`
   };
   const TimedInstruction& operator[](std::uint32_t instruction) const { return instructions_[instruction]; }
+  bool has_tensor_memory() const { return !of_tensor_memory_.empty(); }
+  /// Returns the times of a product of tensor memory; null where the instruction is none.
+  const TensorMemoryTimes* of_tensor_memory(std::uint32_t instruction) const {
+    const auto found = of_tensor_memory_.find(instruction);
+    return found == of_tensor_memory_.end() ? nullptr : &found->second;
+  }
   const Block& block(std::uint32_t number) const { return blocks_[number]; }
   const Code& code() const { return *code_; }
 
@@ -63,6 +77,7 @@ private:
   const Code* code_;
   std::vector<TimedInstruction> instructions_;
   std::vector<Block> blocks_;
+  std::unordered_map<std::uint32_t, TensorMemoryTimes> of_tensor_memory_; ///< by instruction
 };
 
 } // namespace warplens::model

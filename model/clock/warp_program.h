@@ -24,6 +24,7 @@ struct WarpProgram {
   std::uint32_t accesses_left = 0;              ///< with the next one
   std::uint32_t next_phase = 0;                 ///< of a barrier: BarrierPhases
   bool waits_for_loose = false;                 ///< for the result of the instruction before
+  Cycle sums_there = 0;                         ///< of its last product of tensor memory
   std::uint8_t copies_ended = 0;                ///< groups of copies: with_one_more_group()
   std::uint8_t products_ended = 0;              ///< likewise, of products
   std::uint8_t resolves = 0;                    ///< cycles in which the branch before it is resolved
@@ -62,7 +63,7 @@ public:
     instruction.delay += resolving_of_next(program, timed);
     if (program.waits_for_loose)
       *std::ranges::find(instruction.sources, Instruction::none) = loose_.scoreboard;
-    if (timed.group != GroupRole::none) [[unlikely]]
+    if (timed.group != GroupRole::none && !arrives_with_copies(program, timed)) [[unlikely]]
       put_registers_of_group(timed, program, instruction);
     return instruction;
   }
@@ -77,6 +78,10 @@ public:
   }
   /// Returns the place of warps that have no next instruction, or have issued none yet.
   Place idle_place() const { return idle_place_; }
+  /// Returns the times of the product of tensor memory at a place; null where there is none.
+  const TensorMemoryTimes* of_tensor_memory(Place place) const {
+    return code_ != nullptr && code_->has_tensor_memory() ? code_->of_tensor_memory(place) : nullptr;
+  }
   /// Goes behind the next instruction and returns it.
   [[gnu::always_inline]] Issued pass(WarpProgram& program) const {
     Issued issued{.place = place_of_next(program)};
@@ -93,7 +98,7 @@ public:
     const TimedInstruction& timed = (*code_)[program.instruction];
     issued.latency = timed.latency;
     program.resolves = resolving_of_next(program, timed);
-    if (ends_group(timed.group)) {
+    if (ends_group(timed.group) && !arrives_with_copies(program, timed)) {
       std::uint8_t& ended = is_of_products(timed.group) ? program.products_ended : program.copies_ended;
       ended = with_one_more_group(ended);
     }
@@ -126,6 +131,11 @@ private:
     instruction.pipe = control_pipe;
     if (access.phase == PhaseRole::meets)
       instruction.result = loose_.scoreboard;
+  }
+  /// Returns whether the next instruction arrives at a barrier without the warp, when its copies are there.
+  static bool arrives_with_copies(const WarpProgram& program, const TimedInstruction& timed) {
+    return timed.group == GroupRole::arrives && timed.has_slot && *program.makes_access != 0 &&
+           program.access->phase == PhaseRole::arrives_with_copies;
   }
   static void put_registers_of_group(const TimedInstruction& timed, const WarpProgram& program,
                                      Instruction& instruction) {

@@ -2,8 +2,10 @@
 #pragma once
 
 #include "sass/code_table.h"
+#include "sass/matrix_product.h"
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -59,6 +61,8 @@ struct Code {
   std::vector<SourceLine> lines;  ///< of each instruction
   /// The active lanes of each instruction, mean over its executions. Empty where no code was executed.
   std::vector<double> active_lanes;
+  /// The products of tensor memory, by instruction: a program computes their shapes.
+  std::map<std::uint32_t, sass::MatrixProduct> tensor_memory_products;
 
   /// Returns whether the machine code was executed; then accesses without an instruction of their own are a
   /// part of one.

@@ -38,6 +38,8 @@ public:
         block = block == Path::loose ? Path::loose : block + first_block;
       all_.paths.push_back(std::move(path));
     }
+    for (const auto& [instruction, product] : code.tensor_memory_products)
+      all_.tensor_memory_products[instruction + first_instruction] = product;
     append(all_.files, code.files);
     for (SourceLine line : code.lines) {
       line.file += first_file;
@@ -88,6 +90,7 @@ public:
     all.reads_read_only |= one.reads_read_only;
     all.reads_textures |= one.reads_textures;
     all.has_barriers |= one.has_barriers;
+    all.joins_blocks |= one.joins_blocks;
     all_.launches.push_back(range);
     return {};
   }

@@ -49,9 +49,30 @@ bool can_have_slot(const sass::Instruction& instruction) {
 PhaseRole role_of(const sass::Instruction& instruction, const trace::WarpAccess& record) {
   if ((record.site & trace::waits_for_phase) != 0)
     return PhaseRole::meets;
+  constexpr unsigned lane_of_bytes = 3;
+  if ((record.active >> lane_of_bytes & 1) != 0 && record.addresses[lane_of_bytes] != 0)
+    return PhaseRole::arrives; // a copy within shared memory
   if (instruction.kind == sass::InstructionClass::copy_to_shared)
     return PhaseRole::copies;
+  if (sass::name_of(instruction) == "ARRIVES")
+    return PhaseRole::arrives_with_copies;
+  if (sass::name_of(instruction) == "UTCBAR")
+    return PhaseRole::arrives_with_products;
   return sass::name_of(instruction) == "SYNCS.PHASECHK" ? PhaseRole::waits : PhaseRole::arrives;
+}
+
+/// Returns the product of tensor memory that a record describes (trace::is_product).
+sass::MatrixProduct product_of(const trace::WarpAccess& record) {
+  const auto& values = record.addresses;
+  return {.rows = std::uint16_t(values[0]),
+          .columns = std::uint16_t(values[1]),
+          .depth = std::uint16_t(values[2]),
+          .bits = std::uint8_t(values[3]),
+          .sums_singles = values[5] != 0,
+          .is_float = values[4] != 0,
+          .reads_shared_a = values[6] != 0,
+          .in_tensor_memory = true,
+          .of_two_blocks = values[7] != 0};
 }
 
 /// Returns how often each instruction was executed for each time that a warp of the snapshot replays it.
@@ -110,6 +131,12 @@ Expected<ExecutedSnapshot> decode_executed(const trace::AccessSource& trace, con
           fits &= paths.add_runs(block, warp, runs);
       },
       [&](std::uint64_t block, std::uint32_t warp, const trace::WarpAccess& access) {
+        if ((access.site & trace::is_product) != 0) {
+          const std::uint32_t index = paths.index_of(access.site & ~std::uint32_t{0});
+          if (index != sass::none && kernel->instructions[index].kind == sass::InstructionClass::tensor)
+            code.tensor_memory_products[index] = product_of(access);
+          return;
+        }
         if ((access.site & (trace::not_an_access & ~trace::stores_copy)) != 0)
           return;
         const std::uint32_t index = index_of(access);
@@ -146,7 +173,7 @@ Expected<ExecutedSnapshot> decode_executed(const trace::AccessSource& trace, con
       launch.id, machine_code.capability,
       [](std::uint64_t, std::uint32_t, std::span<const trace::ExecutedRun>) {},
       [&](std::uint64_t block, std::uint32_t warp, const trace::WarpAccess& access) {
-        if (!first_failure || !blocks.contains(block))
+        if (!first_failure || !blocks.contains(block) || (access.site & trace::is_product) != 0)
           return;
         if ((access.site & trace::leaves_out) != 0)
           return void(first_failure = builder.leave_out(block, warp, access));

@@ -59,9 +59,28 @@ enum class Accesses : std::uint8_t { of_caches, all, all_in_program_order, execu
 enum class SampledPart : std::uint8_t { none, measured, behind_gap, whole };
 
 /// An access's part in a phase of a barrier in shared memory (mbarrier), or of one for a part of a block's
-/// warps: it arrives, it is a copy of bytes that the phase needs, it waits until the phase is over, or it
-/// arrives and the warp waits.
-enum class PhaseRole : std::uint8_t { none, arrives, copies, waits, meets };
+/// warps: it arrives, it is a copy of bytes that the phase needs, it waits until the phase is over, it
+/// arrives and the warp waits, or it arrives when the warp's asynchronous copies before it are there, or its
+/// products of tensor memory.
+enum class PhaseRole : std::uint8_t {
+  none,
+  arrives,
+  copies,
+  waits,
+  meets,
+  arrives_with_copies,
+  arrives_with_products
+};
+
+/// The phase of a barrier in which an access has a part.
+struct PhaseUse {
+  static constexpr std::uint32_t of_no_block = ~0u; ///< the snapshot lacks the block
+  PhaseUse(std::uint32_t number_of_phase = 0) : number(number_of_phase) {}
+  std::uint32_t number;    ///< of its block's phases
+  std::int32_t owner = 0;  ///< whose block it is: how many behind the access's own in Snapshot::blocks
+  bool goes_on = false;    ///< the access has a part in the next one, too
+  std::uint32_t bytes = 0; ///< that it copies within the shared memory of a cluster
+};
 
 /// One warp access, or a warp's arrival at a barrier, which has no transactions.
 struct Access {
@@ -110,7 +129,7 @@ struct Warp {
   std::uint32_t path = 0; ///< index into Code::paths
   std::vector<Access> accesses;
   std::vector<Transaction> transactions; ///< of one access after the other
-  std::vector<std::uint32_t> phases;     ///< of the accesses with a PhaseRole, in order: numbers in the block
+  std::vector<PhaseUse> phases;          ///< of the accesses with a PhaseRole, in order
   std::vector<Gap> gaps;                 ///< in order
   std::vector<Mark> marks;               ///< with Accesses::all_in_program_order, until its code is followed
 
@@ -153,6 +172,8 @@ struct Snapshot {
   struct Block {
     std::uint64_t id = 0;
     std::uint32_t first_warp = 0, warps = 0;
+    /// The phases to which other blocks contribute, once for each contribution.
+    std::vector<std::uint32_t> phases_of_others = {};
   };
   std::vector<Block> blocks;          ///< ascending ids; those without accesses to the hierarchy are absent
   std::vector<Warp> warps;            ///< by block, then by warp
@@ -177,6 +198,7 @@ struct Snapshot {
   /// replayed.
   std::vector<double> executions_of_replayed;
   bool has_barriers = false;        ///< warps wait for each other
+  bool joins_blocks = false;        ///< blocks wait for each other: there are phases_of_others
   std::shared_ptr<const Code> code; ///< what the warps execute; null: only their accesses are known
 };
 

@@ -114,12 +114,22 @@ Expected<void> SnapshotBuilder::enter_phase(std::uint64_t block, std::uint32_t w
   if (is_outside(block))
     return {};
   TRY(check_executed(launch_, block, warp, record));
-  PhasesOfBlock& phases = phases_[block];
+  constexpr std::uint32_t has_owner = 0b1100;
+  const bool is_of_owner = (record.active & has_owner) == has_owner;
+  const bool waits = role == PhaseRole::waits || role == PhaseRole::meets; // for a phase of its own block
+  const std::uint64_t owner = is_of_owner && !waits ? record.addresses[2] : block;
+  PhasesOfBlock& phases = phases_[owner];
   Stream& stream = stream_of(block, warp);
-  stream.next_role = role;
-  stream.phase_at = std::uint32_t(record.site);
-  stream.phase = phases.try_emplace({record.addresses[0], record.addresses[1]}, std::uint32_t(phases.size()))
-                     .first->second;
+  const auto site = std::uint32_t(record.site);
+  if (std::exchange(stream.next_role, role) == PhaseRole::none || stream.phase_at != site)
+    stream.next_phases.clear();
+  stream.phase_at = site;
+  PhaseOfOwner& next = stream.next_phases.emplace_back();
+  next.owner = owner;
+  next.use.number =
+      phases.try_emplace({record.addresses[0], record.addresses[1]}, std::uint32_t(phases.size()))
+          .first->second;
+  next.use.bytes = is_of_owner ? std::uint32_t(record.addresses[3]) : 0;
   return {};
 }
 
@@ -129,13 +139,18 @@ void SnapshotBuilder::put_phase(Stream& stream, const trace::WarpAccess& execute
   const bool is_further = (executed.site & trace::continues_access) != 0;
   if (!is_further) {
     stream.role = std::exchange(stream.next_role, PhaseRole::none);
+    stream.phases.swap(stream.next_phases);
     if (stream.phase_at != std::uint32_t(executed.site))
       stream.role = PhaseRole::none; // the trace lacks the access that the phase was of
   }
   if (stream.role == PhaseRole::none || (is_further && stream.role != PhaseRole::copies))
     return;
   entry.phase = stream.role;
-  stream.warp.phases.push_back(stream.phase);
+  for (const PhaseOfOwner& phase : stream.phases) {
+    stream.warp.phases.push_back(phase.use);
+    stream.warp.phases.back().goes_on = &phase != &stream.phases.back();
+    stream.owners.push_back(phase.owner);
+  }
   if (stream.role == PhaseRole::copies) {
     entry.skips_l1 = true;
     entry.is_awaited = false;
@@ -260,6 +275,29 @@ void SnapshotBuilder::put_measured_sites(Snapshot& snapshot, const std::vector<s
   }
 }
 
+/// Finds the blocks whose phases they are, by the blocks' ids, and what the blocks contribute to each
+/// other's. Parts in phases of blocks that the snapshot lacks are in none.
+void SnapshotBuilder::find_owners(Snapshot& snapshot, const std::vector<std::vector<std::uint64_t>>& owners) {
+  for (std::uint32_t block = 0; block < snapshot.blocks.size(); ++block)
+    for (std::uint32_t i = 0; i < snapshot.blocks[block].warps; ++i) {
+      const std::uint32_t number = snapshot.blocks[block].first_warp + i;
+      std::vector<PhaseUse>& phases = snapshot.warps[number].phases;
+      for (std::size_t use = 0; use < phases.size(); ++use) {
+        const std::uint64_t id = owners[number][use];
+        if (id == snapshot.blocks[block].id)
+          continue;
+        const auto owner = std::ranges::lower_bound(snapshot.blocks, id, {}, &Snapshot::Block::id);
+        if (owner == snapshot.blocks.end() || owner->id != id) {
+          phases[use].number = PhaseUse::of_no_block;
+          continue;
+        }
+        phases[use].owner = std::int32_t(owner - snapshot.blocks.begin()) - std::int32_t(block);
+        owner->phases_of_others.push_back(phases[use].number);
+        snapshot.joins_blocks = true;
+      }
+    }
+}
+
 /// Returns the access with the lanes that reach memory: of atomics, those that are left of a warp's.
 trace::WarpAccess SnapshotBuilder::carried_out(trace::WarpAccess access, std::uint32_t site) const {
   if (access.kind == AccessKind::atomic)
@@ -369,6 +407,7 @@ Snapshot SnapshotBuilder::finish(bool all_seen) && {
   std::sort(streams_.begin(), streams_.end(), [](const Stream& a, const Stream& b) {
     return std::pair(a.warp.block, a.warp.warp) < std::pair(b.warp.block, b.warp.warp);
   });
+  std::vector<std::vector<std::uint64_t>> owners; // of the phases of Snapshot::warps
   for (std::size_t i = 0; i < streams_.size(); ++i) {
     Warp& warp = streams_[i].warp;
     if (i == 0 || streams_[i - 1].warp.block != warp.block)
@@ -401,7 +440,9 @@ Snapshot SnapshotBuilder::finish(bool all_seen) && {
       snapshot.blocks.push_back({warp.block, std::uint32_t(snapshot.warps.size()), 0});
     ++snapshot.blocks.back().warps;
     snapshot.warps.push_back(std::move(warp));
+    owners.push_back(std::move(streams_[i].owners));
   }
+  find_owners(snapshot, owners);
   if (all_seen)
     snapshot.blocks_seen = blocks_of(windows_);
   snapshot.whole_grid = launch_.first_block == 0 && snapshot.blocks_seen >= launch_.grid.count();

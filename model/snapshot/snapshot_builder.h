@@ -51,14 +51,20 @@ private:
     std::uint32_t active = 0;
     std::uint64_t first = 0, last = 0;
   };
+  /// A phase of a barrier of some block's.
+  struct PhaseOfOwner {
+    std::uint64_t owner = 0;
+    PhaseUse use;
+  };
   struct Stream {
     Warp warp;
+    std::vector<std::uint64_t> owners; ///< of Warp::phases
     IssueOrder::OfWarp order;
     /// The next access has the first role; the last one, which may have further parts, has the second.
     PhaseRole next_role = PhaseRole::none, role = PhaseRole::none;
-    std::uint32_t phase = 0;                  ///< for these roles
-    std::uint32_t phase_at = 0;               ///< the number of the instruction with the next role
-    std::uint64_t left_out = 0, measured = 0; ///< iterations, of the last gap
+    std::vector<PhaseOfOwner> next_phases, phases; ///< for these roles
+    std::uint32_t phase_at = 0;                    ///< the number of the instruction with the next role
+    std::uint64_t left_out = 0, measured = 0;      ///< iterations, of the last gap
     std::vector<LastLanes> last; ///< by index into the trace's sites; Accesses::all_in_program_order
     /// Of the last barrier: its site, an index into the trace's, and the lanes that have arrived.
     std::uint32_t barrier_site = 0, lanes_at_barrier = 0;
@@ -68,6 +74,7 @@ private:
   trace::WarpAccess carried_out(trace::WarpAccess access, std::uint32_t site) const;
   Expected<void> put_access(Stream& stream, std::uint32_t site, const trace::WarpAccess& traced);
   void scale_summaries();
+  static void find_owners(Snapshot& snapshot, const std::vector<std::vector<std::uint64_t>>& owners);
   void put_measured_sites(Snapshot& snapshot, const std::vector<std::uint32_t>& site_number);
   static bool continues_last(Stream& stream, std::uint32_t site, const trace::WarpAccess& access);
   static void put_phase(Stream& stream, const trace::WarpAccess& executed, Access& entry);

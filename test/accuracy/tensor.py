@@ -154,6 +154,79 @@ template <int ways, int rounds> __global__ void __launch_bounds__(128) {name}(co
         return f"in, ({dict(f32='float').get(self.types[0], 'unsigned')}*)out"
 
 
+class TensorMemoryProduct:
+    """A tcgen05.mma instruction: "tcgen05 m128n256k16 bf16", with "tensor" behind it where A is in tensor memory, and "pair" where two blocks make it.
+    Of one way, each product is committed and awaited; of two, all of them at the kernel's end."""
+
+    KINDS = {"bf16": ("f16", 1, 1), "e4m3": ("f8f6f4", 1, 0), "s8": ("i8", 2, 1)}  # kind, type of the result, type of the factors
+    STEPS = 16
+
+    def __init__(self, text):
+        _, shape, kind, *more = text.split()
+        self.rows, self.columns = map(int, re.fullmatch(r"m(\d+)n(\d+)k\d+", shape).groups())
+        self.kind, result, factors = self.KINDS[kind]
+        self.shape = result << 4 | factors << 7 | factors << 10 | self.columns // 8 << 17 | self.rows // 16 << 24
+        self.from_tensor_memory = "tensor" in more
+        self.blocks = 2 if "pair" in more else 1
+
+    def code(self, name):
+        group = f"cta_group::{self.blocks}"
+        a = '"[%1]"' if self.from_tensor_memory else '"%1"'
+        operand = '"r"(base + 256)' if self.from_tensor_memory else '"l"(a)'
+        return f"""
+template <int ways, int rounds> __global__ void __cluster_dims__({self.blocks}) {name}(const unsigned* in, unsigned* out) {{
+  __shared__ __align__(1024) uint4 memory[1024];
+  __shared__ unsigned base, rank;
+  __shared__ unsigned long long barrier;
+  for (int i = threadIdx.x; i < 1024; i += blockDim.x)
+    memory[i] = {{}};
+  const unsigned at = static_cast<unsigned>(__cvta_generic_to_shared(&barrier));
+  if (threadIdx.x < 32) {{
+    asm volatile("tcgen05.alloc.{group}.sync.aligned.shared::cta.b32 [%0], 512;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(&base))) : "memory");
+    asm volatile("tcgen05.relinquish_alloc_permit.{group}.sync.aligned;");
+  }}
+  if (threadIdx.x == 0) {{
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(at) : "memory");
+    asm volatile("mov.u32 %0, %cluster_ctarank;" : "=r"(rank));
+  }}
+  asm volatile("fence.proxy.async;" ::: "memory");
+  __syncthreads();
+  asm volatile("barrier.cluster.arrive.aligned;\\n\\tbarrier.cluster.wait.aligned;\\n\\ttcgen05.fence::after_thread_sync;" ::: "memory");
+  const unsigned long long a = __cvta_generic_to_shared(memory) >> 4 & 0x3fff | 8ULL << 16 | 16ULL << 32 | 1ULL << 46, b = a + 256;
+  unsigned phase = 0;
+  const auto end = [&] {{
+    asm volatile("tcgen05.commit.{group}.mbarrier::arrive::one.shared::cluster.b64 [%0];" ::"r"(at) : "memory");
+    unsigned done = 0;
+    while (!done)
+      asm volatile("{{.reg .pred p;\\n\\tmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\\n\\tselp.u32 %0, 1, 0, p;}}"
+                   : "=r"(done) : "r"(at), "r"(phase & 1) : "memory");
+    ++phase;
+  }};
+  if (threadIdx.x == 0 && rank == 0) {{
+#pragma unroll 1
+    for (int round = 0; round < rounds; ++round)
+#pragma unroll
+      for (int step = 0; step < {self.STEPS}; ++step) {{
+        asm volatile("{{.reg .pred p;\\n\\tsetp.ne.b32 p, 1, 0;\\n\\ttcgen05.mma.{group}.kind::{self.kind} [%0], " {a} ", %2, %3, p;}}"
+                     :: "r"(base), {operand}, "l"(b), "r"({self.shape}) : "memory");
+        if (ways == 1)
+          end();
+      }}
+    if (ways != 1)
+      end();
+  }}
+  __syncthreads();
+  asm volatile("barrier.cluster.arrive.aligned;\\n\\tbarrier.cluster.wait.aligned;" ::: "memory");
+  if (threadIdx.x < 32)
+    asm volatile("tcgen05.dealloc.{group}.sync.aligned.b32 %0, 512;" ::"r"(base));
+  out[threadIdx.x] = in[threadIdx.x];
+}}
+"""
+
+    def arguments(self):
+        return "in, out"
+
+
 class Whole:
     """wmma::mma_sync of 16 x 16 x 16 halves, to sums of this type: "wmma f32"."""
 
@@ -231,13 +304,15 @@ template <int ways, int rounds> __global__ void {name}(const unsigned* in, unsig
 
 
 def instruction_of(text):
-    return {"wgmma": WarpGroupProduct, "wmma": Whole, "ldmatrix": LoadMatrices}.get(text.split()[0], Product)(text)
+    return {"wgmma": WarpGroupProduct, "tcgen05": TensorMemoryProduct, "wmma": Whole, "ldmatrix": LoadMatrices}.get(text.split()[0], Product)(text)
 
 
 def launches_of(text):
     """Returns by figure the ways and warps of an instruction's launches."""
     if text.startswith("wgmma"):
         return {"latency": (1, 4), "interval": (1, 4)}
+    if text.startswith("tcgen05"):
+        return {"latency": (1, 4), "interval": (2, 4)}
     return {"latency": (1, 1), "interval": (WAYS_FOR_RATE, WARPS_FOR_RATE)}
 
 
@@ -249,7 +324,7 @@ def program_of(texts):
         instruction = instruction_of(text)
         code.append(instruction.code(name))
         for ways, warps in dict.fromkeys(launches_of(text).values()):
-            calls += [f"  {name}<{ways}, {rounds}><<<1, {32 * warps}>>>({instruction.arguments()});" for rounds in ROUNDS]
+            calls += [f"  {name}<{ways}, {rounds}><<<{getattr(instruction, 'blocks', 1)}, {32 * warps}>>>({instruction.arguments()});" for rounds in ROUNDS]
     code += ["int main() {", "  unsigned *in, *out;", "  cudaMalloc(&in, 1 << 16);", "  cudaMalloc(&out, 1 << 16);", "  cudaMemset(in, 0, 1 << 16);",
              "  warm_up<<<1, 512>>>(in, out);", *calls, "  std::puts(cudaGetErrorString(cudaDeviceSynchronize()));", "}"]
     return "\n".join(code), names
@@ -269,8 +344,8 @@ def predictions(warplens, gpu, architecture, texts):
             few, many = (cycles.get(f"{name}<{ways},{rounds}>") for rounds in ROUNDS)
             if few is None or many is None:
                 continue
-            of_way = (many - few) / ((ROUNDS[1] - ROUNDS[0]) * STEPS)
-            found[text, figure] = of_way if figure == "latency" or text.startswith("wgmma") else of_way / (ways * warps / SUB_CORES)
+            of_way = (many - few) / ((ROUNDS[1] - ROUNDS[0]) * getattr(instruction_of(text), "STEPS", STEPS))
+            found[text, figure] = of_way if figure == "latency" or text.startswith(("wgmma", "tcgen05")) else of_way / (ways * warps / SUB_CORES)
     return found
 
 

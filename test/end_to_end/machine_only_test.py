@@ -36,6 +36,15 @@ class MachineOnly(NvccCase):
                 self.assertLessEqual({"multiply": {"c[row * 8 + pair]"}, "fixed": {"out[blockIdx.x]"}, "chosen": {"out[blockIdx.x]"}}[
                     kernel["name"].split("(")[0]], expressions)
 
+    def test_the_architecture_to_compile_for_is_named(self):
+        source = self.folder / "fence.cu"
+        source.write_text('__global__ void fence(int* out) { asm volatile("wgmma.fence.sync.aligned;"); *out = 1; }\n'
+                          "int main() { int* out; cudaMalloc(&out, 4); fence<<<1, 128>>>(out); return cudaDeviceSynchronize() == cudaSuccess ? 0 : 1; }\n")
+        done = warplens("profile", source, "--backend", "cpu", "--gpu", "h100-sxm", "--trials", "2")
+        self.assertIn('name what to compile for, as with --nvcc "-arch=sm_90a"', done.stderr)
+        done = warplens("profile", source, "--backend", "cpu", "--gpu", "h100-sxm", "--trials", "2", "--nvcc", "-arch=sm_90a")
+        self.assertEqual((done.returncode, "name what to compile for" in done.stderr + done.stdout), (0, False), done.stderr)
+
     def test_instructions_by_their_results(self):
         """Products of tensor cores, accesses of 32 bytes: each line of a program is one that it checks."""
         for source in sorted((KERNELS / "instructions").glob("*.cu")):

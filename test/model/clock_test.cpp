@@ -60,9 +60,31 @@ model::Snapshot anything(model::Random& random) {
   return made;
 }
 
+/// Lets a contribution to a phase of a block also be one to a phase of another block behind it, at times, so
+/// that no two blocks wait for each other. Arrivals with asynchronous copies are the block's own, by PTX.
+void add_random_owners(model::Snapshot& snapshot, const model::Snapshot::Block& block, model::PhaseRole role,
+                       std::vector<model::PhaseUse>& phases, model::Random& random) {
+  const auto own = std::uint32_t(&block - snapshot.blocks.data());
+  const auto behind = std::uint32_t(snapshot.blocks.size()) - 1 - own;
+  if (role == model::PhaseRole::waits || role == model::PhaseRole::arrives_with_copies || behind == 0 ||
+      random.below(3) != 0)
+    return;
+  phases.back().goes_on = true;
+  model::PhaseUse other = random.below(3);
+  other.owner = std::int32_t(1 + random.below(behind));
+  if (random.below(8) == 0)
+    other.number = model::PhaseUse::of_no_block;
+  else
+    snapshot.blocks[own + std::uint32_t(other.owner)].phases_of_others.push_back(other.number);
+  snapshot.joins_blocks = true;
+  phases.push_back(other);
+}
+
 /// Gives accesses a part in phases of barriers in shared memory, which take the place of those of blocks: in
 /// a random order of the block's accesses, each waits for phases only to which what comes before contributes.
 void add_random_phases(model::Snapshot& snapshot, model::Random& random) {
+  constexpr model::PhaseRole arrivals[] = {model::PhaseRole::arrives, model::PhaseRole::arrives_with_copies,
+                                           model::PhaseRole::arrives_with_products};
   snapshot.has_barriers = false;
   for (const model::Snapshot::Block& block : snapshot.blocks) {
     std::vector<std::size_t> next(block.warps);
@@ -85,13 +107,17 @@ void add_random_phases(model::Snapshot& snapshot, model::Random& random) {
         continue;
       const bool waits = is_shared && current != 0 && random.below(2) == 0;
       access.phase = waits       ? model::PhaseRole::waits
-                     : is_shared ? model::PhaseRole::arrives
+                     : is_shared ? arrivals[random.below(3)]
                                  : model::PhaseRole::copies;
       if (!is_shared) {
         access.is_awaited = false;
         access.skips_l1 = true;
       }
-      warp.phases.push_back(waits ? random.below(current) : current);
+      model::PhaseUse use = waits ? random.below(current) : current;
+      if (!waits && random.below(4) == 0)
+        use.bytes = 16 * random.below(64);
+      warp.phases.push_back(use);
+      add_random_owners(snapshot, block, access.phase, warp.phases, random);
     }
   }
 }

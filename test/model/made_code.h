@@ -77,6 +77,9 @@ inline void add_random_code(model::Snapshot& snapshot, model::Random& random) {
       made.control.write_scoreboard = std::uint8_t(random.below(6));
       code.slots.push_back({std::uint32_t(code.kernel.instructions.size()), 0, 4, false});
     }
+    if (!has_slot && has_phases && random.below(4) == 0)
+      code.tensor_memory_products[std::uint32_t(code.kernel.instructions.size())] = {
+          .rows = 128, .columns = std::uint16_t(8 + 8 * random.below(32)), .in_tensor_memory = true};
     code.kernel.instructions.push_back(made);
   };
   for (std::uint32_t number = 0; number < snapshot.warps.size(); ++number) {

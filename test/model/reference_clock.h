@@ -45,17 +45,19 @@ public:
       for (std::uint32_t warp = 0; warp < snapshot.blocks[block].warps; ++warp)
         for (const Step& step : steps_[snapshot.blocks[block].first_warp + warp]) {
           const auto role = step.access == nullptr ? model::PhaseRole::none : step.access->phase;
-          if (role == model::PhaseRole::arrives || role == model::PhaseRole::copies)
-            ++phases_[{block, step.phase}].missing;
+          if (role != model::PhaseRole::none && role != model::PhaseRole::waits)
+            expect(block, step);
           for (const Step& part : step.parts)
-            ++phases_[{block, part.phase}].missing;
+            expect(block, part);
         }
   }
 
   model::TrialCounts run() {
     for (now_ = 0; !is_done(); ++now_) {
-      if (now_ % epoch_ == 0)
+      if (now_ % epoch_ == 0) {
         deal();
+        exchange_contributions();
+      }
       for (auto [begin, end] = starts_.equal_range(now_); begin != end; ++begin) {
         Sm& sm = *sms_[begin->second.first];
         sm.core.set_now(now_);
@@ -168,10 +170,25 @@ private:
     std::optional<std::uint32_t> site = std::nullopt; ///< of what is there last
     std::size_t place = 0;                            ///< likewise
   };
+  /// A phase ends with the last thing that it waited for: an arrival, or a copy with its site and place.
+  struct PhaseEnd {
+    Cycle at = 0;
+    bool is_arrival = true;
+    std::uint32_t site = 0;
+    std::size_t place = 0;
+    friend auto operator<=>(const PhaseEnd&, const PhaseEnd&) = default;
+  };
+  /// An asynchronous copy of a warp, and who waits until it is there.
+  struct Copy {
+    std::optional<PhaseEnd> end = std::nullopt;
+    std::vector<std::function<void(const PhaseEnd&)>> waiting = {};
+  };
   struct Waits {
+    std::vector<std::shared_ptr<Copy>> copies = {};       ///< all that the warp has issued
     std::map<std::int16_t, Wait> of = {};                 ///< by register
     Cycle issued = 0;                                     ///< when it issued last
     Cycle left = 0;                                       ///< when its last instruction left its queue
+    Cycle sums_there = 0;                                 ///< of its products of tensor memory
     Cycle stalled = 0;                                    ///< for data, before its next instruction
     std::optional<std::size_t> stalled_at = std::nullopt; ///< the place of that
   };
@@ -181,24 +198,23 @@ private:
     const model::Access* access = nullptr;
     const model::Transaction* transactions = nullptr;
     Cycle latency = 0;
-    std::size_t place = 0;   ///< in TrialCounts::states
-    Cycle resolves = 0;      ///< of a branch: the end of its delay
-    std::uint32_t phase = 0; ///< of a barrier in shared memory, where the access has a part in one
+    std::size_t place = 0;                    ///< in TrialCounts::states
+    Cycle resolves = 0;                       ///< of a branch: the end of its delay
+    std::vector<model::PhaseUse> phases = {}; ///< of barriers in shared memory, where it has a part in some
+    std::optional<model::TensorMemoryTimes> product = std::nullopt; ///< of tensor memory
     /// The further parts of a copy of many bytes, with their phases.
     std::vector<Step> parts = {};
-  };
-  /// A phase ends with the last thing that it waited for: an arrival, or a copy with its site and place.
-  struct PhaseEnd {
-    Cycle at = 0;
-    bool is_arrival = true;
-    std::uint32_t site = 0;
-    std::size_t place = 0;
-    friend auto operator<=>(const PhaseEnd&, const PhaseEnd&) = default;
   };
   struct Phase {
     std::size_t missing = 0;
     PhaseEnd end = {};
     std::vector<std::function<void(const PhaseEnd&, Cycle)>> waiting = {};
+  };
+  /// A contribution to a phase of a block on another SM, which gets to know of it in a cycle.
+  struct Between {
+    Cycle known_at = 0;
+    std::uint32_t block = 0, number = 0;
+    PhaseEnd done = {};
   };
   struct Sm {
     Sm(ReferenceClock& trial, std::uint32_t number_of_it, std::uint32_t l1_bytes, model::Random& start)
@@ -256,7 +272,7 @@ private:
     Fills fills;
     Fills stores; ///< requests that no warp waits for
     Fills copies; ///< in the background
-    Cycle copies_begin = 0;
+    Cycle copies_begin = 0, products_begin = 0;
     model::Ticks in_free = 0, out_free = 0;
     std::map<std::pair<std::uint32_t, std::uint32_t>, Waits> waits; ///< by block and warp
     ReferenceSm core;
@@ -305,7 +321,9 @@ private:
                   .place = place.value_or(instructions + access->site)};
         transactions += access++->transactions;
         if (step.access->phase != model::PhaseRole::none)
-          step.phase = *phase++;
+          do
+            step.phases.push_back(*phase);
+          while (phase++->goes_on);
         const auto copies = [](const Step& one) {
           return one.access != nullptr && one.access->phase == model::PhaseRole::copies;
         };
@@ -361,6 +379,8 @@ private:
             if ((*timed)[i].has_slot && instruction.pipe == Instruction::none)
               instruction.pipe = model::control_pipe;
             of_warp.push_back({.instruction = instruction, .latency = (*timed)[i].latency, .place = i});
+            if (const model::TensorMemoryTimes* const product = timed->of_tensor_memory(i))
+              of_warp.back().product = *product;
           }
           of_warp.back().resolves = resolves;
         }
@@ -400,6 +420,11 @@ private:
       const Cycle there = leaves + step.latency;
       if (there > wait.until || (there == wait.until && !wait.site))
         wait = {wait.unknown, there, std::nullopt, step.place};
+      if (step.product) {
+        const Cycle begin = std::max(sm.products_begin, leaves);
+        sm.products_begin = begin + step.product->interval;
+        waits.sums_there = std::max(waits.sums_there, begin + step.product->latency);
+      }
       return instruction.result == Instruction::none || wait.unknown != 0 ? model::never : wait.until;
     }
     const model::Access access = *step.access;
@@ -421,8 +446,17 @@ private:
     const auto load = std::make_shared<Last>();
     load->until = {now, model::Level::l1};
     ++wait.unknown;
-    load->tell = [this, &sm, &wait, &site, result = instruction.result, at, access, now,
+    std::shared_ptr<Copy> copy;
+    if (instruction.result >= model::first_copy_scoreboard &&
+        instruction.result < model::first_product_scoreboard)
+      copy = waits.copies.emplace_back(std::make_shared<Copy>());
+    load->tell = [this, &sm, &wait, &site, copy, result = instruction.result, at, access, now,
                   place = step.place](const Arrived& arrived) {
+      if (copy) {
+        copy->end = PhaseEnd{arrived.at, false, access.site, place};
+        for (const auto& tell : copy->waiting)
+          tell(*copy->end);
+      }
       site.latency_ns[unsigned(arrived.level)] += double(arrived.at - now) * figures_.ns_per_cycle;
       --wait.unknown;
       if (result == Instruction::none)
@@ -446,8 +480,17 @@ private:
     if (load->unknown == 0)
       load->tell(load->until);
     issuing_ = false;
+    Cycle arrived = leaves + figures_.shared;
+    if (access.phase != model::PhaseRole::none && step.phases.front().bytes != 0) {
+      sm.copies_begin = std::max(sm.copies_begin, leaves) + step.phases.front().bytes / 16;
+      arrived = sm.copies_begin + figures_.shared;
+    }
     if (access.phase == model::PhaseRole::arrives)
-      contribute(at.block, step.phase, {.at = leaves + figures_.shared});
+      contribute(at.block, step, {.at = arrived}, false);
+    else if (access.phase == model::PhaseRole::arrives_with_products)
+      contribute(at.block, step, {.at = std::max(arrived, waits.sums_there)}, false);
+    else if (access.phase == model::PhaseRole::arrives_with_copies)
+      arrive_with_copies(at.block, step, waits, {.at = arrived});
     else if (access.phase == model::PhaseRole::waits && instruction.result != Instruction::none)
       wait_for_phase(sm, at, step, wait, now);
     return instruction.result == Instruction::none || wait.unknown != 0 ? model::never : wait.until;
@@ -461,7 +504,7 @@ private:
       if (std::tuple(over, site, place) > std::tuple(wait.until, wait.site, wait.place))
         wait = {wait.unknown, over, site, place};
     };
-    Phase& phase = phases_[{at.block, step.phase}];
+    Phase& phase = phases_[{at.block, step.phases.front().number}];
     if (phase.missing == 0)
       return pass(phase.end, std::max(phase.end.at, now));
     ++wait.unknown;
@@ -472,6 +515,53 @@ private:
           if (wait.unknown == 0)
             sm.core.complete(at.block, at.warp, result, wait.until);
         });
+  }
+  /// Arrives when all copies are there that the warp has issued.
+  void arrive_with_copies(std::uint32_t block, const Step& step, const Waits& waits, PhaseEnd own) {
+    const auto left = std::make_shared<std::pair<std::size_t, PhaseEnd>>(0, own);
+    for (const std::shared_ptr<Copy>& copy : waits.copies) {
+      if (copy->end) {
+        left->second = std::max(left->second, *copy->end);
+        continue;
+      }
+      ++left->first;
+      copy->waiting.emplace_back([this, block, &step, left](const PhaseEnd& end) {
+        left->second = std::max(left->second, end);
+        if (--left->first == 0)
+          contribute(block, step, left->second, true);
+      });
+    }
+    if (left->first == 0)
+      contribute(block, step, left->second, false);
+  }
+  /// Counts what the phases that a step contributes to have to wait for.
+  void expect(std::uint32_t block, const Step& step) {
+    for (const model::PhaseUse& use : step.phases)
+      if (use.number != model::PhaseUse::of_no_block)
+        ++phases_[{block + std::uint32_t(use.owner), use.number}].missing;
+  }
+  /// Contributes to phases here, and to those of other blocks: an SM hands on what it does at the end of the
+  /// epoch, and what the memory answers (`is_answer`) at that of the next one. What leaves an SM in an epoch
+  /// reaches the memory half of one later, at the earliest.
+  void contribute(std::uint32_t block, const Step& step, const PhaseEnd& done, bool is_answer) {
+    for (const model::PhaseUse& use : step.phases)
+      if (use.number == model::PhaseUse::of_no_block)
+        continue;
+      else if (use.owner == 0)
+        contribute(block, use.number, done);
+      else
+        between_.push_back({(is_answer ? (now_ - epoch_ / 2) / epoch_ + 2 : now_ / epoch_ + 1) * epoch_,
+                            block + std::uint32_t(use.owner), use.number, done});
+  }
+  void exchange_contributions() {
+    std::erase_if(between_, [&](const Between& contribution) {
+      if (contribution.known_at > now_)
+        return false;
+      PhaseEnd done = contribution.done;
+      done.at = std::max(done.at + (181 - figures_.shared) / 2, now_);
+      contribute(contribution.block, contribution.number, done);
+      return true;
+    });
   }
   void contribute(std::uint32_t block, std::uint32_t number, const PhaseEnd& done) {
     Phase& phase = phases_[{block, number}];
@@ -495,7 +585,7 @@ private:
       load->tell = [this, begin, block, part, place = step.place](const Arrived& arrived) {
         counts_.sites[part.access->site].latency_ns[unsigned(arrived.level)] +=
             double(arrived.at - begin) * figures_.ns_per_cycle;
-        contribute(block, part.phase, {arrived.at, false, part.access->site, place});
+        contribute(block, part, {arrived.at, false, part.access->site, place}, true);
       };
       for (std::size_t i = 0; i < part.access->transactions; ++i) {
         Event event;
@@ -877,6 +967,7 @@ private:
   std::vector<std::tuple<Cycle, std::uint32_t, std::uint32_t>> ended_; ///< when, draw, SM
   std::map<std::uint32_t, Cycle> admitted_;                            ///< by block
   std::map<std::pair<std::uint32_t, std::uint32_t>, Phase> phases_;    ///< of barriers, by block and number
+  std::vector<Between> between_; ///< in the order in which they were made
   std::uint32_t next_block_ = 0, ended_blocks_ = 0;
   Cycle next_start_ = 0, last_store_ = 0;
   model::TrialCounts counts_;

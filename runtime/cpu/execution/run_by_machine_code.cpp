@@ -104,8 +104,9 @@ GridResult run_by_machine_code(const Grid& grid, const LaunchToExecute& launch, 
     return failed(
         BlockStatus::failed,
         fmt::format("{}; and there is no machine code for a GPU of compute capability {}.{}, which would be "
-                    "executed instead",
-                    refusal, capability / 10, capability % 10));
+                    "executed instead: name what to compile for, as with --nvcc \"-arch={}\"",
+                    refusal, capability / 10, capability % 10,
+                    trace::architecture_with_all_features(capability)));
   auto prepared = prepare_launch(*code, launch);
   if (!prepared)
     return failed(BlockStatus::failed, fmt::format("{}; and its machine code cannot be executed instead: {}",

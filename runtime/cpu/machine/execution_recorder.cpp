@@ -104,16 +104,22 @@ std::uint32_t ExecutionRecorder::resolve(machine::WarpId warp, const machine::Ac
   return here;
 }
 
-void ExecutionRecorder::put_phase(machine::WarpId warp, std::uint64_t site, machine::BarrierPhase phase) {
-  trace::WarpAccess record{.site = site | trace::is_in_phase, .active = 0b11, .bytes = word_bytes};
+void ExecutionRecorder::put_phase(machine::WarpId warp, std::uint64_t site,
+                                  const machine::BarrierPhase& phase) {
+  trace::WarpAccess record{.site = site | trace::is_in_phase, .active = 0b1111, .bytes = word_bytes};
   record.addresses[0] = phase.barrier;
   record.addresses[1] = phase.number;
+  record.addresses[2] = phase.block;
+  record.addresses[3] = phase.bytes;
   put(warp, record);
 }
 
 void ExecutionRecorder::on_access(machine::WarpId warp, const machine::Access& access) {
-  if (access.phase && left_out_ == 0 && !access.is_further)
+  if (access.phase && left_out_ == 0 && !access.is_further) {
     put_phase(warp, access.instruction, *access.phase);
+    for (const machine::BarrierPhase& further : access.further_phases)
+      put_phase(warp, access.instruction, further);
+  }
   trace::WarpAccess record;
   record.site = access.instruction | left_out_;
   record.bytes = access.bytes;
@@ -156,10 +162,26 @@ void ExecutionRecorder::put_bulk(machine::WarpId warp, trace::WarpAccess& record
 void ExecutionRecorder::on_barrier(machine::WarpId warp, const machine::Arrival& arrival) {
   if (arrival.phase)
     put_phase(warp, arrival.instruction | (arrival.waits ? trace::waits_for_phase : 0), *arrival.phase);
+  for (const machine::BarrierPhase& further : arrival.further_phases)
+    put_phase(warp, arrival.instruction, further);
   put(warp, {.site = arrival.instruction,
              .active = arrival.lanes,
              .space = Space::generic,
              .kind = AccessKind::barrier});
+}
+
+void ExecutionRecorder::on_product(machine::WarpId warp, std::uint32_t instruction,
+                                   const machine::TensorProduct& product) {
+  const auto [known, is_new] = products_.try_emplace(instruction, product);
+  if (!is_new && known->second == product)
+    return;
+  known->second = product;
+  trace::WarpAccess record{.site = instruction | trace::is_product, .active = 0xff, .bytes = word_bytes};
+  const std::uint64_t values[] = {product.rows,           product.columns,      product.depth,
+                                  product.bits,           product.is_float,     product.sums_singles,
+                                  product.reads_shared_a, product.of_two_blocks};
+  std::ranges::copy(values, record.addresses.begin());
+  put(warp, record);
 }
 
 void ExecutionRecorder::leave_out(machine::WarpId warp, std::uint32_t loop, std::uint64_t iterations,
@@ -194,6 +216,7 @@ void ExecutionRecorder::end_block(std::uint64_t block) {
   for (std::uint32_t warp = 0; warp < runs_.size(); ++warp)
     if (!runs_[warp].empty())
       put_runs({block, warp});
+  products_.clear();
 }
 
 } // namespace warplens::cpu

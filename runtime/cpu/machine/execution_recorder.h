@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -34,6 +35,8 @@ public:
   void on_run(machine::WarpId warp, std::uint32_t first, std::uint32_t count, machine::Mask active) override;
   void on_access(machine::WarpId warp, const machine::Access& access) override;
   void on_barrier(machine::WarpId warp, const machine::Arrival& arrival) override;
+  void on_product(machine::WarpId warp, std::uint32_t instruction,
+                  const machine::TensorProduct& product) override;
 
   /// Returns how many accesses and arrivals at barriers of a warp are recorded: a copy to shared memory is
   /// one.
@@ -59,7 +62,7 @@ private:
   void put_runs(machine::WarpId warp);
   std::span<const ConstantOperand> operands_of(std::uint32_t first, std::uint32_t count) const;
   void put_bulk(machine::WarpId warp, trace::WarpAccess& record, std::uint64_t address, std::uint64_t bytes);
-  void put_phase(machine::WarpId warp, std::uint64_t site, machine::BarrierPhase phase);
+  void put_phase(machine::WarpId warp, std::uint64_t site, const machine::BarrierPhase& phase);
   /// Moves the lanes' addresses to their space; returns the lanes in that of the first lane.
   std::uint32_t resolve(machine::WarpId warp, const machine::Access& access, std::uint32_t lanes,
                         trace::WarpAccess& record) const;
@@ -68,8 +71,9 @@ private:
   std::function<void()> make_room_;
   std::uint32_t warps_per_block_, stack_bytes_;
   std::span<const ConstantOperand> operands_;
-  std::vector<std::vector<trace::ExecutedRun>> runs_; ///< by warp
-  std::vector<std::uint64_t> accesses_;               ///< by warp
+  std::vector<std::vector<trace::ExecutedRun>> runs_;        ///< by warp
+  std::vector<std::uint64_t> accesses_;                      ///< by warp
+  std::map<std::uint32_t, machine::TensorProduct> products_; ///< of the block, by instruction
   std::uint64_t records_ = 0;
   std::uint64_t left_out_ = 0; ///< trace::left_out, in describe()
 };

@@ -113,6 +113,11 @@ public:
     if (PollFilter* const filter = filter_of(warp))
       filter->on_barrier(warp, arrival);
   }
+  void on_product(machine::WarpId warp, std::uint32_t instruction,
+                  const machine::TensorProduct& product) override {
+    if (const auto found = sinks_.find(warp.block); found != sinks_.end())
+      found->second.recorder->on_product(warp, instruction, product);
+  }
   /// The blocks have ended. Returns the number of their records.
   std::uint64_t end() {
     std::uint64_t records = 0;
