@@ -41,12 +41,12 @@ struct KernelCounters {
   std::string kernel; ///< as the profiler prints it: "void gather<float>(const float *)"
   std::string device; ///< "Tesla V100-SXM2-16GB (0)", or its number; empty: not stated
   std::uint64_t launches = 1;
-  Combined combined = Combined::mean; ///< where there are several launches
   std::map<std::string, double> counters;
   std::optional<Extents> grid, block; ///< absent where the profiler does not say
   std::vector<LineCounters> lines;    ///< by file, line, space and operation
   std::string lines_missing;          ///< why there are none; empty where nothing was to be expected
   std::optional<TimeRange> range;     ///< of the launches' times, where the profiler has each
+  Combined combined = Combined::mean; ///< where there are several launches
 };
 
 /// What can be read: Nsight Compute's pages `raw` or `details` as CSV, its page `source` as CSV, its report

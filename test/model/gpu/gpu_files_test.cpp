@@ -82,10 +82,11 @@ TEST_CASE("Every GPU file loads and can be described with its sources") {
     CHECK(gpu->lsu.queue_entries == (name == "gtx480" ? 8 : 5)); // that of a simulator, or of GA102
     CHECK(gpu->lanes.tags_per_pass <= 4);
     CHECK(gpu->lanes.texture_lanes >= 4);
-    const auto [min, max, wave] = model::snapshot_threads(*gpu);
+    const auto [min, max, wave, sms] = model::snapshot_threads(*gpu);
     CHECK(min >= 2ull * gpu->sms * gpu->max_threads_per_sm);
     CHECK(max >= min);
     CHECK(min >= 2 * wave);
+    CHECK(sms == gpu->sms);
     const auto text = model::describe_gpu(name, folder);
     REQUIRE(text);
     CHECK(text->find("l2.bytes") != std::string::npos);

@@ -27,8 +27,9 @@ MadeTrace loads(std::uint64_t blocks, std::uint64_t each) {
 
 TEST_CASE("Blocks are added until there are enough accesses, within the limits of the GPU's size") {
   const model::Gpu on = tiny();
-  const auto [min, max, wave] = model::snapshot_threads(on);
+  const auto [min, max, wave, sms] = model::snapshot_threads(on);
   CHECK(wave == 128);
+  CHECK(sms == on.sms);
   CHECK(min == 2 * 128);
   CHECK(max == 32 * 128);
   const auto chosen = [&](std::uint64_t blocks, std::uint64_t each, std::uint32_t grid = 1000) {
