@@ -46,7 +46,7 @@ std::vector<std::string> clang_arguments(const NvccArguments& nvcc, const Toolki
   const auto& parts = resources();
   const auto architectures = parsed_architectures(nvcc, capability);
   std::vector<std::string> arguments{
-      "clang++", "-x", "cuda", "--cuda-path=" + toolkit.root.string(), "-std=" + dialect_with_probes(nvcc),
+      clang, "-x", "cuda", "--cuda-path=" + toolkit.root.string(), "-std=" + dialect_with_probes(nvcc),
       "-isystem", parts.compatibility.string(), "-isystem", (toolkit.root / "include/cccl").string(), "-I",
       parts.include.string(),
       // CUB's host code chooses the kernels that it launches among these, so the list names the compiled
