@@ -7,6 +7,14 @@
 /// Whose elements a thread copies into shared memory, and how it reads them there.
 enum class Copies { words, vectors };
 
+/// Copies a word, or four that are aligned.
+template <int UNIT> __device__ void copy(float* to, const float* from) {
+  if constexpr (UNIT == 4)
+    *reinterpret_cast<float4*>(to) = *reinterpret_cast<const float4*>(from);
+  else
+    *to = *from;
+}
+
 /// A block's tile of ROWS × COLUMNS results, from DEPTH columns of a and rows of b at a time. A thread has
 /// HEIGHT × WIDTH neighbouring results; its warp has tiles of WARP_WIDTH columns. `TRANSPOSED`: so are the
 /// elements of a in shared memory, those that a thread multiplies next to each other. `CHECKED`: the matrices
@@ -31,38 +39,23 @@ __device__ void multiply(const float* a, const float* b, float* c, int size, flo
       const int unit = thread + i * THREADS;
       const int y = unit / (DEPTH / UNIT), x = unit % (DEPTH / UNIT) * UNIT;
       float copied[UNIT] = {};
-      if (!CHECKED || (first_row + y < size && first + x < size)) {
-        const float* const from = &a[(first_row + y) * size + first + x];
-        if constexpr (UNIT == 4)
-          *reinterpret_cast<float4*>(copied) = *reinterpret_cast<const float4*>(from);
-        else
-          copied[0] = *from;
-      }
+      if (!CHECKED || (first_row + y < size && first + x < size))
+        copy<UNIT>(copied, &a[(first_row + y) * size + first + x]);
       if constexpr (TRANSPOSED) {
 #pragma unroll
         for (int j = 0; j < UNIT; ++j)
           tile_of_a[x + j][y] = copied[j];
-      } else if constexpr (UNIT == 4)
-        *reinterpret_cast<float4*>(&tile_of_a[y][x]) = *reinterpret_cast<const float4*>(copied);
-      else
-        tile_of_a[y][x] = copied[0];
+      } else
+        copy<UNIT>(&tile_of_a[y][x], copied);
     }
 #pragma unroll
     for (int i = 0; i < DEPTH * COLUMNS / UNIT / THREADS; ++i) {
       const int unit = thread + i * THREADS;
       const int y = unit / (COLUMNS / UNIT), x = unit % (COLUMNS / UNIT) * UNIT;
       float copied[UNIT] = {};
-      if (!CHECKED || (first + y < size && first_column + x < size)) {
-        const float* const from = &b[(first + y) * size + first_column + x];
-        if constexpr (UNIT == 4)
-          *reinterpret_cast<float4*>(copied) = *reinterpret_cast<const float4*>(from);
-        else
-          copied[0] = *from;
-      }
-      if constexpr (UNIT == 4)
-        *reinterpret_cast<float4*>(&tile_of_b[y][x]) = *reinterpret_cast<const float4*>(copied);
-      else
-        tile_of_b[y][x] = copied[0];
+      if (!CHECKED || (first + y < size && first_column + x < size))
+        copy<UNIT>(copied, &b[(first + y) * size + first_column + x]);
+      copy<UNIT>(&tile_of_b[y][x], copied);
     }
     __syncthreads();
 #pragma unroll

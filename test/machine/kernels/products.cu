@@ -46,7 +46,7 @@ __device__ inline unsigned long long filled(unsigned char* memory, int bytes, co
 }
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
-// Of 24 columns, so that the last group is no whole one.
+// The products have 24 columns, so that the last group is not whole.
 #define GROUP(name, instruction, scales)                                                                                  \
   extern "C" __global__ void name(const unsigned* in, unsigned* out, unsigned long long layout) {                         \
     __shared__ alignas(1024) unsigned char memory[16384];                                                                 \
