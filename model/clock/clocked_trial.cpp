@@ -218,10 +218,10 @@ private:
     for (const Sm::EndedBlock& one : ended_)
       together[{one.sm, waves_before(one.block)}].push_back(one.block);
     for (const auto& [where, blocks] : together) {
-      const double of_sm = left_out_->of_sm(blocks);
+      const double by_turns = left_out_->of_sm(blocks);
       for (const std::uint32_t block : blocks)
-        if (of_sm > out_of_step * later[block])
-          later[block] = of_sm;
+        if (by_turns > out_of_step * later[block])
+          later[block] = by_turns;
     }
     for (const Sm::EndedBlock& one : ended_)
       if (const std::uint32_t before = block_before_[one.block]; before != none)
