@@ -203,12 +203,11 @@ struct ProductShape {
 class Product {
 public:
   Product(Warp& warp, const Operation& operation, AddProducts add)
-      : warp_(warp), o_(operation), add_(add), x_(*operation.operands),
-        shape_(warp.row(operation.c)[lane_count]), kind_(static_cast<sass::TensorKind>(x_.type)),
-        bytes_(kind_ != sass::TensorKind::halves ? 1
-               : shape_.type_of_a == tf32        ? 4
-                                                 : 2),
-        depth_(32 / bytes_) {}
+      : warp_(warp), o_(operation), x_(*operation.operands), shape_(warp.row(operation.c)[lane_count]),
+        kind_(static_cast<sass::TensorKind>(x_.type)), bytes_(kind_ != sass::TensorKind::halves ? 1
+                                                              : shape_.type_of_a == tf32        ? 4
+                                                                                                : 2),
+        depth_(32 / bytes_), add_(add) {}
 
   void run() {
     if (const std::string what = refusal(); !what.empty())
