@@ -54,7 +54,7 @@ void compare(const std::string& architecture, const std::string& kernel, u32 thr
     const auto execute = [&](const Program& program, std::vector<u32>& out) {
       Parameters parameters;
       parameters << in << out;
-      (parameters << ... << more);
+      (static_cast<void>(parameters << more), ...);
       run_whole(program, kernel, {1}, {threads}, parameters);
     };
     execute(reference, slow);
