@@ -20,17 +20,18 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "test/end_to_end/kernels/long_loops.cu"
-THREADS_OF_SM = 2048  # at most: a V100's, an A100's, an H100's
-# name: arguments
+# name: kernel, arguments, and the GPU, if it is not that of --gpu: launches of several waves need a small one
 CASES = {
-    "tiles": "256 4096",
-    "rows": "512",
-    "planes": "1024",
-    "running_sums": "80 512",
-    "queries": "16384",
-    "sparse": "4096",
-    "collatz": "16384",
-    "two_phases": "160 1024",
+    "tiles": ("tiles", "256 4096", None),
+    "rows": ("rows", "512", None),
+    "planes": ("planes", "1024", None),
+    "running_sums": ("running_sums", "80 512", None),
+    "queries": ("queries", "16384", None),
+    "sparse": ("sparse", "4096", None),
+    "collatz": ("collatz", "16384", None),
+    "two_phases": ("two_phases", "160 1024", None),
+    "tiles_in_waves": ("tiles", "384 8192", "t4"),
+    "rows_in_waves": ("rows", "384 2048", "t4"),
 }
 
 
@@ -45,22 +46,21 @@ def measured(command, environment=None):
     return time.monotonic() - begin, used.ru_maxrss / 1024
 
 
-def model(warplens, name, arguments, gpu, trials, limit, folder):
-    """Returns the kernel, and the seconds and MB of its model."""
-    trace, result = pathlib.Path(folder) / f"{name}-{limit}.wlt", pathlib.Path(folder) / "result.json"
+def model(warplens, kernel, arguments, gpu, trials, limit, folder):
+    """Returns the kernel's result, and the seconds and MB of its model."""
+    trace, result = pathlib.Path(folder) / f"{limit}.wlt", pathlib.Path(folder) / "result.json"
     environment = {"WARPLENS_SNAPSHOT_WHOLE": str(limit)} if limit else {}
     run, _ = measured([warplens, "profile", SOURCE, "--backend", "cpu", "--quiet", "--nvcc", "-O3", "--gpu", gpu, "--budget", "0.001", "--trace", trace,
-                       "--format", "json", "-o", result, *([] if limit else ["--whole-loops"]), "--run", name, *arguments.split()], environment)
+                       "--format", "json", "-o", result, *([] if limit else ["--whole-loops"]), "--run", kernel, *arguments.split()], environment)
     seconds, megabytes = measured([warplens, "model", trace, "--quiet", "--gpu", gpu, "--trials", str(trials), "--confidence", "0", "--format", "json",
                                    "-o", result])
-    (kernel,) = json.loads(result.read_text())["kernels"]
-    return kernel, run, seconds, megabytes, trace.stat().st_size / 1e6
+    (modelled,) = json.loads(result.read_text())["kernels"]
+    return modelled, run, seconds, megabytes, trace.stat().st_size / 1e6
 
 
 def limit_for(kernel):
     """Returns a limit of accesses that a wave of whole blocks does not keep."""
-    threads = math.prod(kernel["block"])
-    wave = min(math.prod(kernel["grid"]), kernel["occupancy"]["sms"] * THREADS_OF_SM // threads)
+    wave = min(math.prod(kernel["grid"]), kernel["occupancy"]["sms"] * kernel["occupancy"]["blocks_per_sm"])
     records = sum(site["executions"] for site in kernel["sites"]) / kernel["snapshot"]["blocks"]
     return int(0.9 * wave * records)
 
@@ -77,18 +77,18 @@ def main():
     parser.add_argument("--trials", type=int, default=2)
     options = parser.parse_args()
     errors, points, inside = [], [], []
-    for name, arguments in CASES.items():
+    for name, (kernel, arguments, gpu) in CASES.items():
         if options.only and name not in options.only.split(","):
             continue
         with tempfile.TemporaryDirectory() as folder:
-            whole = model(options.warplens, name, arguments, options.gpu, options.trials, 0, folder)
+            whole = model(options.warplens, kernel, arguments, gpu or options.gpu, options.trials, 0, folder)
             limit = limit_for(whole[0])
-            sampled = model(options.warplens, name, arguments, options.gpu, options.trials, limit, folder)
-        for label, (kernel, run, seconds, megabytes, trace) in (("whole", whole), ("sampled", sampled)):
-            time_of = kernel.get("time")
-            microseconds = f"{time_of['microseconds']['mean']:10.1f} us" if time_of else f"not known, because {kernel['time_unknown']}"
-            print(f"{name:<13} {label:<8} {microseconds}  L1 {mean(kernel, 'l1_read_hit_rate'):5.1f} %  L2 {mean(kernel, 'l2_read_hit_rate'):5.1f} %"
-                  f"  run {run:5.1f} s {trace:6.1f} MB  model {seconds:6.1f} s {megabytes:6.0f} MB  {kernel['snapshot']['limit']}", flush=True)
+            sampled = model(options.warplens, kernel, arguments, gpu or options.gpu, options.trials, limit, folder)
+        for label, (modelled, run, seconds, megabytes, trace) in (("whole", whole), ("sampled", sampled)):
+            time_of = modelled.get("time")
+            microseconds = f"{time_of['microseconds']['mean']:10.1f} us" if time_of else f"not known, because {modelled['time_unknown']}"
+            print(f"{name:<14} {label:<8} {microseconds}  L1 {mean(modelled, 'l1_read_hit_rate'):5.1f} %  L2 {mean(modelled, 'l2_read_hit_rate'):5.1f} %"
+                  f"  run {run:5.1f} s {trace:6.1f} MB  model {seconds:6.1f} s {megabytes:6.0f} MB  {modelled['snapshot']['limit']}", flush=True)
         if "time" not in whole[0] or "time" not in sampled[0] or "replayed" not in sampled[0]["snapshot"]["limit"]:
             continue
         truth = whole[0]["time"]["microseconds"]["mean"]
@@ -96,7 +96,7 @@ def main():
         errors.append(100 * (of_sample["mean"] / truth - 1))
         points.append([mean(sampled[0], rate) - mean(whole[0], rate) for rate in ("l1_read_hit_rate", "l2_read_hit_rate")])
         inside.append(of_sample["spread95"][0] <= truth <= of_sample["spread95"][1])
-        print(f"{'':<13} time {errors[-1]:+.1f} %, L1 {points[-1][0]:+.1f} points, L2 {points[-1][1]:+.1f}{'' if inside[-1] else ', outside its interval'}", flush=True)
+        print(f"{'':<14} time {errors[-1]:+.1f} %, L1 {points[-1][0]:+.1f} points, L2 {points[-1][1]:+.1f}{'' if inside[-1] else ', outside its interval'}", flush=True)
     if errors:
         print(f"\n{len(errors)} kernels: time {statistics.mean(map(abs, errors)):.1f} % off in the mean, {max(map(abs, errors)):.1f} at worst;"
               f" L1 {max(abs(one[0]) for one in points):.1f} points at worst, L2 {max(abs(one[1]) for one in points):.1f};"
