@@ -77,7 +77,7 @@ class DocumentFormats(unittest.TestCase):
         return markdown
 
     def test_each_command_has_the_formats(self):
-        for command in ("gpus", "doctor", "power", "clocks", "corun"):
+        for command in ("gpus", "doctor", "power", "clocks", "corun", "explain"):
             with self.subTest(command):
                 wrong = warplens(command, "a", "--format", "nonsense")
                 self.assertEqual(wrong.returncode, 2)

@@ -315,7 +315,7 @@ COMMANDS |= {
     "counters": ("counters measured.csv [--units base] [--format json] {}", REPORT + """
 --units          | --units auto                 | = --units base
 """),
-    "explain": ("explain runs --threads 1 [--draws 50] [--format json] {}", REPORT + KERNEL + """
+    "explain": ("explain runs --threads 1 [--draws 50] [--format json] {}", REPORT + DOCUMENT + KERNEL + """
 --measured       | --key measured_{n}.csv --units base | --measured measured_8.csv measured_16.csv measured_24.csv measured_32.csv
 --key            | --units base --measured measured_8.csv measured_16.csv measured_24.csv measured_32.csv | --key measured_{n}.csv
 --units          | --key measured_{n}.csv --measured measured_8.csv measured_16.csv measured_24.csv measured_32.csv | --units base
