@@ -3,7 +3,6 @@
 #include "judge/corun.h"
 #include "report/corun_report.h"
 #include "support/display_name.h"
-#include "support/terminal_text.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -16,7 +15,81 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t camp_name_width = 32, printed_pairs = 40;
+constexpr std::size_t printed_pairs = 40;
+constexpr const char* rest_of_sms = "L1s, shared memory and the ports of SMs"; ///< which no estimate has
+
+std::string watts_of(const MeanWatts& watts) {
+  return fmt::format("{:.0f} W ({:.0f} to {:.0f})", watts.mean, watts.ci95[0], watts.ci95[1]);
+}
+
+std::string both(std::span<const KernelResult> kernels, std::size_t first, std::size_t second) {
+  return fmt::format("{} + {}", display_name(kernels[first].name), display_name(kernels[second].name));
+}
+
+document::Table table_of_pairs(std::span<const KernelResult> kernels,
+                               std::span<const judge::SharedL2> pairs) {
+  using enum document::Kind;
+  using enum document::Audience;
+  document::Table table{{{"slow-downs", words, "", people},
+                         {"by the L2, and its ways of each", words, "", people},
+                         {"on one SM", words, "", people},
+                         {"kernels", words, "", people},
+                         {"first", name, "", programs},
+                         {"second", name, "", programs}}};
+  for (const char* const of : {"first", "second"})
+    for (const char* const figure :
+         {"slow-down", "slow-down by the L2", "ways of the L2", "slow-down on one SM"})
+      table.columns.push_back({fmt::format("{} of the {}", figure, of), number, "", programs});
+  for (const judge::SharedL2& pair : pairs) {
+    const bool is_shown = table.rows.size() < printed_pairs;
+    document::Row& row = table.rows.emplace_back();
+    row.audience = is_shown ? all : programs;
+    row.cells = {
+        document::words(fmt::format("{:.2f} × {:.2f}", pair.slow_down[0], pair.slow_down[1])),
+        document::words(fmt::format("{:.2f} × {:.2f}, {:>4.1f} and {:>4.1f}{}", pair.camp[0].slow_down,
+                                    pair.camp[1].slow_down, pair.camp[0].ways, pair.camp[1].ways,
+                                    pair.equilibria > 1 ? fmt::format(" of {}", pair.equilibria) : "")),
+        document::words(fmt::format("{:.2f} × {:.2f}", pair.same_sm[0], pair.same_sm[1])),
+        document::words(both(kernels, pair.kernels[0], pair.kernels[1])),
+        document::words(kernels[pair.kernels[0]].name),
+        document::words(kernels[pair.kernels[1]].name)};
+    for (const std::size_t one : {0, 1})
+      for (const double value :
+           {pair.slow_down[one], pair.camp[one].slow_down, pair.camp[one].ways, pair.same_sm[one]})
+        row.cells.push_back(document::figure(value, ""));
+  }
+  return table;
+}
+
+document::Table table_of_best_pairs(std::span<const KernelResult> kernels,
+                                    std::span<const judge::SharedL2> pairs) {
+  document::Table table{{{"best pairs"}}};
+  table.caption = "best pairs, by the slow-downs in sum:";
+  table.has_headings = false;
+  table.audience = document::Audience::people;
+  for (const auto& [first, second] : judge::best_pairs(pairs, kernels.size()))
+    table.rows.push_back({{document::words(both(kernels, first, second))}});
+  return table;
+}
+
+document::Table table_of_all(std::span<const KernelResult> kernels, const judge::SharedByAll& together) {
+  using enum document::Kind;
+  const document::Audience all = document::Audience::all;
+  document::Table table{{{"slow-down", number},
+                         {"slow-down by the L2", number, "", all, " by the L2,"},
+                         {"ways of the L2", number, "", all, " ways"},
+                         {"kernel", name}}};
+  table.has_headings = false;
+  table.caption = fmt::format("all {} at once, by the L2 and memory{}:", kernels.size(),
+                              together.watts ? ", " + watts_of(*together.watts) : "");
+  for (std::size_t k = 0; k < kernels.size(); ++k)
+    table.rows.push_back(
+        {{document::figure(together.slow_down[k], fmt::format("{:.2f} ×", together.slow_down[k])),
+          document::figure(together.camp[k].slow_down, fmt::format("{:.2f} ×", together.camp[k].slow_down)),
+          document::figure(together.camp[k].ways, fmt::format("{:.1f}", together.camp[k].ways)),
+          document::words(kernels[k].name)}});
+  return table;
+}
 
 Json to_json(const std::array<judge::SharedL2::Estimate, 2>& estimates) {
   Json json = Json::array();
@@ -27,74 +100,41 @@ Json to_json(const std::array<judge::SharedL2::Estimate, 2>& estimates) {
 
 std::vector<std::string> leaves_out(const judge::SharedL2& pair) {
   std::vector<std::string> all = pair.leaves_out;
-  all.push_back("L1s, shared memory and the ports of SMs");
+  all.emplace_back(rest_of_sms);
   return all;
 }
 
 } // namespace
 
-std::string print_pairs_text(std::span<const KernelResult> kernels, std::span<const judge::SharedL2> pairs,
-                             const judge::SharedByAll* together, const TextOptions& options) {
-  const Style style(options.colour);
-  const std::size_t width = std::max(80u, options.width);
-  std::string text =
-      style.bold(cut(fmt::format("{} pairs that share the L2 and memory of {}, the least slowed down first",
-                                 pairs.size(), printable(kernels.front().gpu)),
-                     width)) +
-      "\n";
-  text += "  slow-downs     by the L2, and its ways of each   on one SM      kernels\n";
-  const auto name = [&](std::size_t kernel) {
-    return cut(printable(display_name(kernels[kernel].name, camp_name_width)), camp_name_width);
+document::Document pairs_document(std::span<const KernelResult> kernels,
+                                  std::span<const judge::SharedL2> pairs,
+                                  const judge::SharedByAll* together) {
+  document::Section section{
+      fmt::format("{} pairs that share the L2 and memory of {}, the least slowed down first", pairs.size(),
+                  kernels.front().gpu),
+      {table_of_pairs(kernels, pairs)}};
+  const auto say = [&](std::string words) {
+    section.blocks.push_back(document::Paragraph{std::move(words)});
   };
-  for (const judge::SharedL2& pair : pairs.first(std::min(pairs.size(), printed_pairs)))
-    text += cut(fmt::format(
-                    "  {:.2f} × {:.2f}    {:.2f} × {:.2f}, {:>4.1f} and {:>4.1f}{:<5}   {:.2f} × {:.2f}    "
-                    "{} + {}",
-                    pair.slow_down[0], pair.slow_down[1], pair.camp[0].slow_down, pair.camp[1].slow_down,
-                    pair.camp[0].ways, pair.camp[1].ways,
-                    pair.equilibria > 1 ? fmt::format(" of {}", pair.equilibria) : "", pair.same_sm[0],
-                    pair.same_sm[1], name(pair.kernels[0]), name(pair.kernels[1])),
-                width) +
-            "\n";
   if (pairs.size() > printed_pairs)
-    text += fmt::format("  and {} more\n", pairs.size() - printed_pairs);
-  if (kernels.size() > 2) {
-    text += "  best pairs, by the slow-downs in sum:\n";
-    for (const auto& [first, second] : judge::best_pairs(pairs, kernels.size()))
-      text += cut(fmt::format("    {} + {}", name(first), name(second)), width) + "\n";
-  }
-  if (pairs.size() == 1 && pairs[0].partition) {
-    const std::string words = judge::partition_in_words(*pairs[0].partition);
-    for (const std::string& line : wrapped(words, width - 2))
-      text += "  " + line + "\n";
-  }
+    say(fmt::format("and {} more", pairs.size() - printed_pairs));
+  if (kernels.size() > 2)
+    section.blocks.push_back(table_of_best_pairs(kernels, pairs));
+  if (pairs.size() == 1 && pairs[0].partition)
+    say(judge::partition_in_words(*pairs[0].partition));
   if (pairs.size() == 1 && pairs[0].watts)
-    text += fmt::format("  {:.0f} W ({:.0f} to {:.0f}) beside each other\n", pairs[0].watts->mean,
-                        pairs[0].watts->ci95[0], pairs[0].watts->ci95[1]);
-  if (together != nullptr) {
-    text += fmt::format("  all {} at once, by the L2 and memory{}:\n", kernels.size(),
-                        together->watts ? fmt::format(", {:.0f} W ({:.0f} to {:.0f})", together->watts->mean,
-                                                      together->watts->ci95[0], together->watts->ci95[1])
-                                        : "");
-    for (std::size_t k = 0; k < kernels.size(); ++k)
-      text +=
-          cut(fmt::format("    {:.2f} ×    {:.2f} × by the L2, {:>4.1f} ways   {}", together->slow_down[k],
-                          together->camp[k].slow_down, together->camp[k].ways, name(k)),
-              width) +
-          "\n";
-  }
-  std::set<std::string> left_out{"L1s, shared memory and the ports of SMs"};
+    say(watts_of(*pairs[0].watts) + " beside each other");
+  if (together != nullptr)
+    section.blocks.push_back(table_of_all(kernels, *together));
+  std::set<std::string> left_out{rest_of_sms};
   for (const judge::SharedL2& pair : pairs)
     left_out.insert(pair.leaves_out.begin(), pair.leaves_out.end());
-  const std::string note = fmt::format("Estimates from what each kernel does alone, of a pair that shares "
-                                       "SMs, each with the warps that both have room for: the "
-                                       "longer of the times by the L2 and memory, and by the pipes of the "
-                                       "SMs. Left out: {}. Traces in place of "
-                                       "results run on the machine itself.",
-                                       fmt::join(left_out, "; "));
-  for (const std::string& line : wrapped(note, width - 2))
-    text += "  " + line + "\n";
-  return text;
+  say(fmt::format(
+      "Estimates from what each kernel does alone, of a pair that shares SMs, each with the warps "
+      "that both have room for: the longer of the times by the L2 and memory, and by the pipes of "
+      "the SMs. Left out: {}. Traces in place of results run on the machine itself.",
+      fmt::join(left_out, "; ")));
+  return {"Pairs of kernels", {std::move(section)}};
 }
 
 std::string print_pairs_json(std::span<const KernelResult> kernels, std::span<const judge::SharedL2> pairs,

@@ -1,9 +1,5 @@
 #include "report/clocks_report.h"
 
-#include "support/display_name.h"
-#include "support/terminal_text.h"
-
-#include <algorithm>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -12,11 +8,32 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t clocks_name_width = 40;
-
 std::string against(const power::Plan& plan, const power::Plan& fastest) {
   return fmt::format("{:+.1f} % time, {:+.1f} % energy", 100 * (plan.seconds / fastest.seconds - 1),
                      100 * (plan.joules / fastest.joules - 1));
+}
+
+document::Table chosen_clocks(const judge::ClockPlans& plans) {
+  using enum document::Kind;
+  const document::Audience all = document::Audience::all;
+  document::Table table{{{"clock", number, "MHz"},
+                         {"kernel", name},
+                         {"time", number, "fraction", all, " time"},
+                         {"energy", number, "fraction", all, " energy"},
+                         {"power", number, "W"}}};
+  table.has_headings = false;
+  for (std::size_t slot = 0; slot < plans.slots.size(); ++slot) {
+    const power::ClockChoice& fastest = plans.slots[slot][plans.fastest.chosen[slot]];
+    const power::ClockChoice& chosen = plans.slots[slot][plans.cheapest.chosen[slot]];
+    const double time = chosen.seconds / fastest.seconds - 1, energy = chosen.joules / fastest.joules - 1,
+                 watts = chosen.joules / chosen.seconds;
+    table.rows.push_back({{document::figure(chosen.mhz, fmt::format("{:.0f} MHz", chosen.mhz)),
+                           document::words(plans.kernels[slot].name),
+                           document::figure(time, fmt::format("{:+.1f} %", 100 * time)),
+                           document::figure(energy, fmt::format("{:+.1f} %", 100 * energy)),
+                           document::figure(watts, fmt::format("{:.0f} W", watts))}});
+  }
+  return table;
 }
 
 Json to_json(const judge::ClockPlans& plans, const power::Plan& plan) {
@@ -32,40 +49,18 @@ Json to_json(const judge::ClockPlans& plans, const power::Plan& plan) {
 
 } // namespace
 
-std::string print_clocks_text(const judge::ClockPlans& plans, const TextOptions& options) {
-  const Style style(options.colour);
-  const std::size_t width = std::max(80u, options.width);
-  std::string text =
-      style.bold(cut(fmt::format("SM clocks on {}: the least energy for at most {:g} % more time",
-                                 printable(plans.gpu), 100 * plans.slow_down),
-                     width)) +
-      "\n";
-  for (std::size_t slot = 0; slot < plans.slots.size(); ++slot) {
-    const power::ClockChoice& fastest = plans.slots[slot][plans.fastest.chosen[slot]];
-    const power::ClockChoice& chosen = plans.slots[slot][plans.cheapest.chosen[slot]];
-    text +=
-        cut(fmt::format("  {:>6.0f} MHz  {}  {:+6.1f} % time  {:+6.1f} % energy  {:4.0f} W", chosen.mhz,
-                        pad_right(cut(printable(display_name(plans.kernels[slot].name, clocks_name_width)),
-                                      clocks_name_width),
-                                  clocks_name_width),
-                        100 * (chosen.seconds / fastest.seconds - 1),
-                        100 * (chosen.joules / fastest.joules - 1), chosen.joules / chosen.seconds),
-            width) +
-        "\n";
-  }
-  const auto add_paragraph = [&](const std::string& words) {
-    const char* indent = "  ";
-    for (const std::string& line : wrapped(words, width - 4)) {
-      text += indent + line + "\n";
-      indent = "    ";
-    }
+document::Document clocks_document(const judge::ClockPlans& plans) {
+  document::Section section{fmt::format("SM clocks on {}: the least energy for at most {:g} % more time",
+                                        plans.gpu, 100 * plans.slow_down),
+                            {chosen_clocks(plans)}};
+  const auto say = [&](std::string words) {
+    section.blocks.push_back(document::Paragraph{std::move(words)});
   };
-  add_paragraph("together: " + against(plans.cheapest, plans.fastest));
-  add_paragraph("each kernel by itself (F-DVFS): " + against(plans.slot_by_slot, plans.fastest));
+  say("together: " + against(plans.cheapest, plans.fastest));
+  say("each kernel by itself (F-DVFS): " + against(plans.slot_by_slot, plans.fastest));
   if (plans.windows) {
     const power::WindowRun& run = *plans.windows;
-    add_paragraph(
-        fmt::format("while it runs, by its last launches (P-DVFS): {:+.1f} % time, {:+.1f} % energy; its "
+    say(fmt::format("while it runs, by its last launches (P-DVFS): {:+.1f} % time, {:+.1f} % energy; its "
                     "times are {:.0f} % off",
                     100 * (run.seconds / plans.fastest.seconds - 1),
                     100 * (run.joules / plans.fastest.joules - 1), 100 * run.error));
@@ -75,9 +70,9 @@ std::string print_clocks_text(const judge::ClockPlans& plans, const TextOptions&
     front += fmt::format(" {:g}\u00a0%:\u00a0{:+.1f}\u00a0%{}", 100 * one.slow_down,
                          100 * (one.plan.joules / plans.fastest.joules - 1),
                          &one == &plans.front.back() ? "" : ",");
-  add_paragraph(front);
-  text += "  A plan of the model: no board was measured with it. Switching a clock takes time, too.\n";
-  return text;
+  say(front);
+  say("A plan of the model: no board was measured with it. Switching a clock takes time, too.");
+  return {"SM clocks", {std::move(section)}};
 }
 
 std::string print_clocks_json(const judge::ClockPlans& plans) {

@@ -3,7 +3,6 @@
 #include "judge/corun.h"
 #include "result/names.h"
 #include "result/resources.h"
-#include "support/terminal_text.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -20,11 +19,69 @@ constexpr std::string_view of_repeated_part =
     "repeats a part of its launch, which the L2 holds: it hits there more often than further blocks would "
     "(--snapshot-blocks takes more)";
 
-std::string wrapped_lines(const std::string& indent, const std::string& text, std::size_t width) {
-  std::string lines;
-  for (const std::string& line : wrapped(text, width - indent.size()))
-    lines += indent + line + "\n";
-  return lines;
+/// Returns a cell with the mean and its interval; `text` is what people read.
+document::Cell cell_of(const Statistic& of, std::string text) {
+  return document::figure(of.mean, of.ci95[0], of.ci95[1], std::move(text));
+}
+
+document::Table slow_downs(const CorunResult& result) {
+  using enum document::Kind;
+  using enum document::Audience;
+  document::Table table{{{"slow-down", words, "", people},
+                         {"kernel", name},
+                         {"slow-down", interval, "", programs},
+                         {"alone", interval, "us", programs},
+                         {"beside", interval, "us", programs},
+                         {"launches", number, "", programs},
+                         {"SMs", number, "", programs},
+                         {"times", words, "", people},
+                         {"its part", words, "", people}}};
+  table.has_headings = false;
+  for (const CorunKernelResult& kernel : result.kernels)
+    table.rows.push_back(
+        {{document::words(fmt::format("{:.2f} × ({:.2f} to {:.2f})", kernel.slow_down.mean,
+                                      kernel.slow_down.ci95[0], kernel.slow_down.ci95[1])),
+          document::words(kernel.name), cell_of(kernel.slow_down, ""), cell_of(kernel.alone_us, ""),
+          cell_of(kernel.beside_us, ""), document::figure(kernel.laps, ""), document::figure(kernel.sms, ""),
+          document::words(
+              fmt::format("{:.4g} µs alone, {:.4g} beside", kernel.alone_us.mean, kernel.beside_us.mean)),
+          document::words(judge::place_in_division(kernel, result.division))}});
+  return table;
+}
+
+std::vector<document::Column> columns_of_arrangements(const CorunResult& result) {
+  using enum document::Kind;
+  using enum document::Audience;
+  std::vector<document::Column> columns{{"gain", interval, "fraction"}};
+  if (result.watts)
+    columns.push_back({"power", interval, "W"});
+  columns.push_back({"slow-downs", words, "", people});
+  columns.push_back({"arrangement"});
+  columns.push_back({"their parts", words, "", people});
+  for (std::size_t kernel = 0; kernel < result.kernels.size(); ++kernel)
+    columns.push_back({fmt::format("slow-down {}", kernel + 1), interval, "", programs});
+  return columns;
+}
+
+document::Row row_of_arrangement(const std::string& name, const CorunResult& result) {
+  std::vector<std::string> slow_downs, places;
+  for (const CorunKernelResult& kernel : result.kernels) {
+    slow_downs.push_back(fmt::format("{:.2f} ×", kernel.slow_down.mean));
+    if (std::string place = judge::place_in_division(kernel, result.division); !place.empty())
+      places.push_back(std::move(place));
+  }
+  const Statistic& gain = result.speed_up;
+  document::Row row{{document::figure(gain.mean - 1, gain.ci95[0] - 1, gain.ci95[1] - 1,
+                                      fmt::format("{:+.1f} %", 100 * (gain.mean - 1)))}};
+  if (result.watts)
+    row.cells.push_back(document::figure(result.watts->mean, result.watts->ci95[0], result.watts->ci95[1],
+                                         fmt::format("{:.0f} W", result.watts->mean)));
+  row.cells.push_back(document::words(fmt::format("{}", fmt::join(slow_downs, ", "))));
+  row.cells.push_back(document::words(name));
+  row.cells.push_back(document::words(fmt::format("{}", fmt::join(places, ", "))));
+  for (const CorunKernelResult& kernel : result.kernels)
+    row.cells.push_back(cell_of(kernel.slow_down, ""));
+  return row;
 }
 
 Json statistic(const Statistic& of) {
@@ -90,54 +147,39 @@ Json partition_json(const PartitionChoice& choice) {
           {"first_turns", choice.first_turns}};
 }
 
-std::string print_corun_text(const CorunResult& result, const TextOptions& options) {
-  const Style style(options.colour);
-  const std::size_t width = std::max(80u, options.width);
-  std::string text =
-      style.bold(cut(fmt::format("{} kernels beside each other on {}, {}{}", result.kernels.size(),
-                                 printable(result.gpu), judge::division_in_words(result),
-                                 result.policy ? fmt::format(" ({})", name_of(*result.policy)) : ""),
-                     width)) +
-      "\n";
+document::Document corun_document(const CorunResult& result) {
+  document::Section section{fmt::format("{} kernels beside each other on {}, {}{}", result.kernels.size(),
+                                        result.gpu, judge::division_in_words(result),
+                                        result.policy ? fmt::format(" ({})", name_of(*result.policy)) : "")};
+  const auto say = [&](std::string words) {
+    section.blocks.push_back(document::Paragraph{std::move(words)});
+  };
   if (result.what_if.is_any())
-    text += wrapped_lines(
-        "  ", "on a machine that does not exist: " + judge::what_if_in_words(result.what_if), width);
-  for (const CorunKernelResult& kernel : result.kernels) {
-    const std::string place = judge::place_in_division(kernel, result.division);
-    text += cut(fmt::format("  {:.2f} × ({:.2f} to {:.2f})  {}  {:.4g} µs alone, {:.4g} beside{}{}",
-                            kernel.slow_down.mean, kernel.slow_down.ci95[0], kernel.slow_down.ci95[1],
-                            judge::name_of_kernel(kernel), kernel.alone_us.mean, kernel.beside_us.mean,
-                            place.empty() ? "" : "  ", place),
-                width) +
-            "\n";
-  }
+    say("on a machine that does not exist: " + judge::what_if_in_words(result.what_if));
+  section.blocks.push_back(slow_downs(result));
   if (!result.estimated_by.empty()) {
     std::vector<std::string> estimates;
     for (const CorunKernelResult& kernel : result.kernels)
       estimates.push_back(kernel.estimate ? fmt::format("{:.2f} × ({:+.0f} %)", *kernel.estimate,
                                                         100 * (*kernel.estimate / kernel.slow_down.mean - 1))
                                           : "-");
-    text += fmt::format("  from what each does alone ({}): {}\n", result.estimated_by,
-                        fmt::join(estimates, ", "));
+    say(fmt::format("from what each does alone ({}): {}", result.estimated_by, fmt::join(estimates, ", ")));
   }
   std::vector<std::string> laps;
   for (const CorunKernelResult& kernel : result.kernels)
     laps.push_back(fmt::format("{:.2f}", kernel.laps));
-  text += wrapped_lines(
-      "  ",
-      fmt::format("{:+.1f} % over one after the other, for the work until each had ended: {} launches",
-                  100 * (result.speed_up.mean - 1), fmt::join(laps, " and ")),
-      width);
+  say(fmt::format("{:+.1f} % over one after the other, for the work until each had ended: {} launches",
+                  100 * (result.speed_up.mean - 1), fmt::join(laps, " and ")));
   if (result.search)
-    text += wrapped_lines("  ", judge::partition_in_words(*result.search), width);
-  if (const std::string watts = judge::watts_in_words(result); !watts.empty())
-    text += wrapped_lines("  ", watts, width);
+    say(judge::partition_in_words(*result.search));
+  if (std::string watts = judge::watts_in_words(result); !watts.empty())
+    say(std::move(watts));
   for (const CorunKernelResult& kernel : result.kernels)
     if (kernel.repeats_part)
-      text += wrapped_lines("  ", judge::name_of_kernel(kernel) + " " + std::string(of_repeated_part), width);
+      say(judge::name_of_kernel(kernel) + " " + std::string(of_repeated_part));
   for (const std::string& what : judge::contention_of(result))
-    text += wrapped_lines("  ", "they fight for " + what, width);
-  return text;
+    say("they fight for " + what);
+  return {"Kernels beside each other", {std::move(section)}};
 }
 
 std::string print_corun_json(const CorunResult& result) {
@@ -191,47 +233,34 @@ std::string print_corun_json(const CorunResult& result) {
   return dumped(json);
 }
 
-std::string print_arrangements_text(std::span<const NamedArrangement> arrangements,
-                                    const TextOptions& options) {
-  const Style style(options.colour);
-  const std::size_t width = std::max(80u, options.width);
-  std::string head, text;
+document::Document arrangements_document(std::span<const NamedArrangement> arrangements) {
+  document::Section section;
+  std::vector<document::Block> last;
   std::set<std::string> repeating;
+  document::Table table;
   for (const NamedArrangement& one : arrangements) {
     if (!one.result) {
-      text += wrapped_lines("  ", fmt::format("{}: {}", one.name, one.result.error().message), width);
+      last.push_back(document::Paragraph{fmt::format("{}: {}", one.name, one.result.error().message)});
       continue;
     }
     const CorunResult& result = *one.result;
-    if (head.empty()) {
-      head =
-          style.bold(cut(fmt::format("{} kernels beside each other on {}: the gain over one after the other",
-                                     result.kernels.size(), printable(result.gpu)),
-                         width)) +
-          "\n";
+    if (section.heading.empty()) {
+      section.heading = fmt::format("{} kernels beside each other on {}: the gain over one after the other",
+                                    result.kernels.size(), result.gpu);
       for (const CorunKernelResult& kernel : result.kernels)
-        head += cut("  " + judge::name_of_kernel(kernel), width) + "\n";
-      head += result.watts ? "  gain        power   slow-downs\n" : "  gain      slow-downs\n";
+        section.blocks.push_back(document::Paragraph{judge::name_of_kernel(kernel)});
+      table.columns = columns_of_arrangements(result);
     }
-    std::vector<std::string> slow_downs, places;
-    for (const CorunKernelResult& kernel : result.kernels) {
-      slow_downs.push_back(fmt::format("{:.2f} ×", kernel.slow_down.mean));
-      if (std::string place = judge::place_in_division(kernel, result.division); !place.empty())
-        places.push_back(std::move(place));
-    }
-    text += cut(fmt::format("  {:+6.1f} %  {}{}  {}  {}", 100 * (result.speed_up.mean - 1),
-                            result.watts ? fmt::format("{:5.0f} W   ", result.watts->mean) : "",
-                            pad_right(fmt::format("{}", fmt::join(slow_downs, ", ")), 18),
-                            pad_right(one.name, 24), fmt::join(places, ", ")),
-                width) +
-            "\n";
+    table.rows.push_back(row_of_arrangement(one.name, result));
     for (const CorunKernelResult& kernel : result.kernels)
       if (kernel.repeats_part)
         repeating.insert(judge::name_of_kernel(kernel));
   }
+  section.blocks.push_back(std::move(table));
+  std::ranges::move(last, std::back_inserter(section.blocks));
   for (const std::string& kernel : repeating)
-    text += wrapped_lines("  ", kernel + " " + std::string(of_repeated_part), width);
-  return head + text;
+    section.blocks.push_back(document::Paragraph{kernel + " " + std::string(of_repeated_part)});
+  return {"Arrangements of kernels", {std::move(section)}};
 }
 
 std::string print_arrangements_json(std::span<const NamedArrangement> arrangements) {

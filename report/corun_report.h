@@ -1,7 +1,7 @@
-// Kernels beside each other as text and as JSON, schema `warplens-corun/1`.
+// Kernels beside each other as a document and as JSON, schema `warplens-corun/1`.
 #pragma once
 
-#include "report/report.h"
+#include "document/document.h"
 #include "result/corun.h"
 #include "support/expected.h"
 
@@ -15,7 +15,8 @@ namespace warplens::report {
 /// Returns the partition as the field `partition` of `warplens-corun/1`.
 nlohmann::ordered_json partition_json(const PartitionChoice& choice);
 
-std::string print_corun_text(const CorunResult& result, const TextOptions& options);
+/// Returns how much longer each kernel takes beside the others, and what they fight for.
+document::Document corun_document(const CorunResult& result);
 std::string print_corun_json(const CorunResult& result);
 
 /// One of several arrangements of the same kernels: its result, or why it is impossible.
@@ -24,9 +25,8 @@ struct NamedArrangement {
   Expected<CorunResult> result;
 };
 
-/// Prints a line for each; at least one has a result.
-std::string print_arrangements_text(std::span<const NamedArrangement> arrangements,
-                                    const TextOptions& options);
+/// Returns a row for each; at least one has a result.
+document::Document arrangements_document(std::span<const NamedArrangement> arrangements);
 std::string print_arrangements_json(std::span<const NamedArrangement> arrangements);
 
 } // namespace warplens::report

@@ -1,11 +1,14 @@
 // One row per site and kernel.
-#include "report/csv_row.h"
+#include "document/csv_row.h"
 #include "report/report.h"
+#include "report/statistic_fields.h"
 #include "result/metrics.h"
 #include "result/names.h"
 
 namespace warplens::report {
 namespace {
+
+using document::CsvRow;
 
 constexpr const char* site_headings[] = {"kernel",        "gpu",        "id",   "file",  "line",
                                          "column",        "expression", "kind", "space", "cache_operator",
@@ -56,7 +59,7 @@ std::string heading() {
 void add_metric(CsvRow& row, const SiteMetric& metric, const SiteResult& site) {
   const std::optional<MetricValue> value = metric.value(site);
   if (metric.varies)
-    row.add(value ? value->over_trials : nullptr);
+    add_statistic(row, value ? value->over_trials : nullptr);
   else if (metric.unit == Unit::count || metric.unit == Unit::bytes)
     row.add(value ? fmt::format("{:.0f}", value->mean) : "");
   else
@@ -65,7 +68,7 @@ void add_metric(CsvRow& row, const SiteMetric& metric, const SiteResult& site) {
 
 /// Adds the kernel's time, the site's part of each resource, and how far off times of the GPU's model are.
 void add_time(CsvRow& row, const KernelResult& kernel, const SiteResult& site) {
-  row.add(kernel.time ? &kernel.time->microseconds : nullptr)
+  add_statistic(row, kernel.time ? &kernel.time->microseconds : nullptr)
       .add(kernel.time ? name_of_bound(kernel.time->bound) : "")
       .add(kernel.time_unknown);
   for (std::size_t index = 0; index < resource_count; ++index)

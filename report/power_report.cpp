@@ -2,7 +2,6 @@
 
 #include "result/figure_text.h"
 #include "support/display_name.h"
-#include "support/terminal_text.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -16,8 +15,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr double notable_line = 0.01; ///< of the kernel's energy
 constexpr std::size_t printed_lines = 12;
-constexpr unsigned bar_width = 8;
-constexpr std::size_t power_name_width = 60;
+constexpr double min_part = 0.5; ///< in watts
 
 struct Part {
   const char* name;
@@ -44,26 +42,48 @@ std::string joules(double value) {
   return fmt::format("{:.3g} nJ", value / 1e-9);
 }
 
-std::string lines_text(const power::KernelPower& power, std::size_t width) {
+/// Returns the lines by their energy. Programs read all of them, beside the kernel's power.
+document::Table energy_by_line(const judge::PoweredKernel& one) {
+  using enum document::Kind;
+  using enum document::Audience;
+  const power::KernelPower& power = one.power;
   std::vector<const power::LineEnergy*> lines;
   for (const power::LineEnergy& line : power.lines)
-    if (line.joules() >= notable_line * power.joules.value)
-      lines.push_back(&line);
+    lines.push_back(&line);
   std::ranges::stable_sort(lines, std::ranges::greater(), &power::LineEnergy::joules);
-  lines.resize(std::min(lines.size(), printed_lines));
-  std::string text;
+  document::Table table{{{"kernel", name, "", programs},
+                         {"gpu", words, "", programs},
+                         {"power", interval, "W", programs},
+                         {"file", words, "", programs},
+                         {"line", number, "", programs},
+                         {"share", number, "fraction"},
+                         {"", bar},
+                         {"energy", number, "J"},
+                         {"place", words, "", people},
+                         {"what takes it", words, "", people},
+                         {"events", number, "J", programs},
+                         {"share of the rest", number, "J", programs}}};
+  table.has_headings = false;
+  std::size_t shown = 0;
   for (const power::LineEnergy* line : lines) {
     const double of_all = line->joules() / power.joules.value;
-    const std::string file = printable(std::filesystem::path(line->file).filename().string());
-    text +=
-        cut(fmt::format("  {} %  {}  {}  {}:{}  events {}, share of the rest {}", pad_left(share(of_all), 5),
-                        pad_right(bar(line->joules() / lines.front()->joules(), bar_width), bar_width),
-                        pad_left(joules(line->joules()), 9), cut(file, 30), line->line,
-                        joules(line->events_joules), joules(line->rest_joules)),
-            width) +
-        "\n";
+    const bool is_shown = of_all >= notable_line && shown++ < printed_lines;
+    table.rows.push_back(
+        {{document::words(one.kernel->name), document::words(one.kernel->gpu),
+          document::figure(power.total.value, power.total.low, power.total.high, ""),
+          document::words(line->file), document::figure(line->line, ""),
+          document::figure(of_all, share(of_all) + " %"),
+          document::bar_of(line->joules() / lines.front()->joules()),
+          document::figure(line->joules(), joules(line->joules())),
+          document::words(
+              fmt::format("{}:{}", std::filesystem::path(line->file).filename().string(), line->line)),
+          document::words(fmt::format("events {}, share of the rest {}", joules(line->events_joules),
+                                      joules(line->rest_joules))),
+          document::figure(line->events_joules, ""), document::figure(line->rest_joules, "")},
+         document::Tone::plain,
+         is_shown ? all : programs});
   }
-  return text;
+  return table;
 }
 
 Json interval(const power::Estimate& estimate) {
@@ -72,29 +92,22 @@ Json interval(const power::Estimate& estimate) {
 
 } // namespace
 
-std::string print_power_text(std::span<const judge::PoweredKernel> kernels, const TextOptions& options) {
-  const Style style(options.colour);
-  const std::size_t width = std::max(80u, options.width);
-  std::string text;
+document::Document power_document(std::span<const judge::PoweredKernel> kernels) {
+  document::Document document{"Power"};
   for (const judge::PoweredKernel& one : kernels) {
     const power::KernelPower& power = one.power;
-    text +=
-        style.bold(cut(fmt::format("{} on {}", printable(display_name(one.kernel->name, power_name_width)),
-                                   printable(one.kernel->gpu)),
-                       width)) +
-        "\n";
-    text += cut(fmt::format("  {:.0f} W ({:.0f} to {:.0f}), {} for a launch of {}", power.total.value,
-                            power.total.low, power.total.high, joules(power.joules.value),
-                            duration(one.kernel->time->microseconds)),
-                width) +
-            "\n";
     std::string parts;
     for (const Part& part : parts_of(power.watts))
-      if (part.watts >= 0.5)
+      if (part.watts >= min_part)
         parts += fmt::format("{}{} {:.0f} W", parts.empty() ? "" : ", ", part.name, part.watts);
-    text += cut("  " + parts, width) + "\n" + lines_text(power, width) + "\n";
+    document.sections.push_back(
+        {fmt::format("{} on {}", display_name(one.kernel->name), one.kernel->gpu),
+         {document::Paragraph{fmt::format(
+              "{:.0f} W ({:.0f} to {:.0f}), {} for a launch of {}", power.total.value, power.total.low,
+              power.total.high, joules(power.joules.value), duration(one.kernel->time->microseconds))},
+          document::Paragraph{parts}, energy_by_line(one)}});
   }
-  return text;
+  return document;
 }
 
 std::string print_power_json(std::span<const judge::PoweredKernel> kernels) {

@@ -1,16 +1,17 @@
-// The power of kernels as text and as JSON, schema `warplens-power/1`.
+// The power of kernels as a document and as JSON, schema `warplens-power/1`.
 #pragma once
 
+#include "document/document.h"
 #include "judge/powered_kernel.h"
-#include "report/report.h"
 
 #include <span>
 #include <string>
 
 namespace warplens::report {
 
-/// Prints each kernel's power, its parts, and the lines that take most of the energy.
-std::string print_power_text(std::span<const judge::PoweredKernel> kernels, const TextOptions& options);
+/// Returns each kernel's power, its parts, and the lines that take its energy; people read those that take
+/// most.
+document::Document power_document(std::span<const judge::PoweredKernel> kernels);
 std::string print_power_json(std::span<const judge::PoweredKernel> kernels);
 
 } // namespace warplens::report

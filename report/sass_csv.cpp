@@ -1,10 +1,13 @@
 // One row per machine instruction and kernel.
-#include "report/csv_row.h"
+#include "document/csv_row.h"
 #include "report/report.h"
 #include "report/sass_rows.h"
+#include "report/statistic_fields.h"
 
 namespace warplens::report {
 namespace {
+
+using document::CsvRow;
 
 std::string heading() {
   CsvRow row;
@@ -36,8 +39,8 @@ std::string row_of(const KernelResult& kernel, const InstructionResult& instruct
       .add(instruction.requests)
       .add(instruction.sectors != 0 ? std::to_string(instruction.sectors) : "")
       .add(has_requests ? std::to_string(instruction.passes) : "")
-      .add(instruction.site ? fmt::format("{:016x}", *instruction.site) : "")
-      .add(site != nullptr && site->latency_ns ? &*site->latency_ns : nullptr)
+      .add(instruction.site ? fmt::format("{:016x}", *instruction.site) : "");
+  add_statistic(row, site != nullptr && site->latency_ns ? &*site->latency_ns : nullptr)
       .add(time_share(instruction));
   for (std::size_t state = 0; state < warp_state_count; ++state)
     row.add(time ? std::optional(time->states[state]) : std::nullopt);

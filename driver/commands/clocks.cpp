@@ -1,7 +1,7 @@
 // `warplens clocks`: the SM clock for each kernel that takes the least energy within a time.
 
 #include "driver/commands/commands.h"
-#include "driver/options.h"
+#include "driver/document_formats.h"
 #include "driver/resources.h"
 #include "driver/stages/print.h"
 #include "driver/stages/read_kernels.h"
@@ -201,10 +201,9 @@ Expected<void> plan_and_print(const ClocksOptions& options, const CLI::App& comm
     TRY(slots.add(kernel));
   TRY(slots.finish());
   const judge::ClockPlans plans = std::move(slots).plans(options.slow_down / 100);
-  return print_report(options.format != "text"
-                          ? report::print_clocks_json(plans)
-                          : report::print_clocks_text(plans, text_options(options.output)),
-                      options.format, options.output);
+  return print_study(
+      report::clocks_document(plans), [&] { return report::print_clocks_json(plans); }, options.format,
+      options.output);
 }
 
 } // namespace
@@ -229,7 +228,7 @@ void declare_clocks(CLI::App& app, Action& chosen) {
       ->capture_default_str();
   add_model_options(*command, options->model,
                     {.without_clock = false, .sm_clock = false, .timeline = false, .sharing = false});
-  add_report_options(*command, options->format, options->output, "warplens-clocks/1");
+  add_document_options(*command, options->format, options->output, {{"json", "warplens-clocks/1"}});
   add_quiet_option(*command, options->output.quiet);
   command->callback([options, command, &chosen] {
     chosen = [options, command] { return plan_and_print(*options, *command); };

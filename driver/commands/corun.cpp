@@ -3,7 +3,7 @@
 #include "model/corun.h"
 
 #include "driver/commands/commands.h"
-#include "driver/options.h"
+#include "driver/document_formats.h"
 #include "driver/progress.h"
 #include "driver/resources.h"
 #include "driver/stages/print.h"
@@ -201,10 +201,9 @@ Expected<void> estimate_and_print(const CorunOptions& options) {
     together = std::move(*all);
   }
   const judge::SharedByAll* const at_once = together ? &*together : nullptr;
-  return print_report(options.format != "text"
-                          ? report::print_pairs_json(*kernels, *pairs, at_once)
-                          : report::print_pairs_text(*kernels, *pairs, at_once, text_options(options.output)),
-                      options.format, options.output);
+  return print_study(
+      report::pairs_document(*kernels, *pairs, at_once),
+      [&] { return report::print_pairs_json(*kernels, *pairs, at_once); }, options.format, options.output);
 }
 
 /// Returns an error if an option was given that says how traces run: results are only estimated.
@@ -247,15 +246,14 @@ Expected<void> corun_and_print(const CorunOptions& options, const CLI::App& comm
   if (gpus->size() != 1)
     return fail("kernels run beside each other on one GPU; --gpu names {}", gpus->size());
   TRY_LET(results, run_on_machine(options, gpus->front()));
-  const bool as_text = options.format == "text";
-  const report::TextOptions look = text_options(options.output);
   if (options.all_policies)
-    return print_report(as_text ? report::print_arrangements_text(*results, look)
-                                : report::print_arrangements_json(*results),
-                        options.format, options.output);
+    return print_study(
+        report::arrangements_document(*results), [&] { return report::print_arrangements_json(*results); },
+        options.format, options.output);
   TRY_LET(result, std::move(results->front().result));
-  return print_report(as_text ? report::print_corun_text(*result, look) : report::print_corun_json(*result),
-                      options.format, options.output);
+  return print_study(
+      report::corun_document(*result), [&] { return report::print_corun_json(*result); }, options.format,
+      options.output);
 }
 
 } // namespace
@@ -328,7 +326,7 @@ void declare_corun(CLI::App& app, Action& chosen) {
   add_model_options(
       *command, options->model,
       {.without_clock = false, .l2_begin = false, .ends_early = false, .sharing = false, .trials = "4"});
-  add_report_options(*command, options->format, options->output, "warplens-corun/1");
+  add_document_options(*command, options->format, options->output, {{"json", "warplens-corun/1"}});
   add_quiet_option(*command, options->output.quiet);
   command->callback([options, command, &chosen] {
     choose_timeline(options->model, options->format == "html" && !options->all_policies);

@@ -1,9 +1,8 @@
 // `warplens doctor`: says what works on this machine, what does not, and how to get it.
 
 #include "driver/commands/commands.h"
-#include "driver/options.h"
+#include "driver/document_formats.h"
 #include "driver/stages/diagnose.h"
-#include "driver/stages/print.h"
 #include "support/terminal_text.h"
 
 #include <algorithm>
@@ -27,36 +26,36 @@ std::string_view word_of(Condition condition) {
   return "";
 }
 
-std::string coloured(Condition condition, const Style& style) {
-  const std::string word = pad_right(word_of(condition), 9);
+document::Tone tone_of(Condition condition) {
   switch (condition) {
-  case Condition::works: return word;
-  case Condition::limited: return style.warm(word);
-  case Condition::absent: return style.hot(word);
+  case Condition::works: return document::Tone::plain;
+  case Condition::limited: return document::Tone::notable;
+  case Condition::absent: return document::Tone::alarming;
   }
-  return word;
+  return document::Tone::plain;
 }
 
-std::string as_text(const std::vector<Diagnosis>& parts, const report::TextOptions& options) {
-  constexpr std::size_t part_width = 16, indent = part_width + 9;
-  const Style style(options.colour);
-  const std::size_t width = std::max(options.width, 80u) - indent;
-  std::string text;
-  const auto add = [&](std::string before, const std::string& value) {
-    for (const std::string& line : wrapped(printable(value), width)) {
-      text += before + line + "\n";
-      before = std::string(indent, ' ');
-    }
-  };
+document::Document document_of(const std::vector<Diagnosis>& parts) {
+  using enum document::Kind;
+  using enum document::Audience;
+  document::Table table{{{"part"},
+                         {"condition"},
+                         {"found"},
+                         {"needed for", words, "", programs},
+                         {"remedy", words, "", programs}}};
+  table.has_headings = false;
   for (const Diagnosis& part : parts) {
-    add(pad_right(part.part, part_width) + coloured(part.condition, style), part.found);
-    if (part.condition == Condition::works)
-      continue;
-    add(std::string(indent, ' '), "for " + std::string(part.needed_for));
-    add(std::string(indent, ' '), part.remedy);
+    document::Cell found = document::words(part.found);
+    if (part.condition != Condition::works)
+      found.below = {fmt::format("for {}", part.needed_for), part.remedy};
+    table.rows.push_back(
+        {{document::words(std::string(part.part)),
+          document::words(std::string(word_of(part.condition)), tone_of(part.condition)), std::move(found),
+          document::words(std::string(part.needed_for)), document::words(part.remedy)}});
   }
-  text += "\nreport, diff, model, explain, and placement of traces need nothing of these.\n";
-  return text;
+  const document::Paragraph rest{
+      "report, diff, model, explain, and placement of traces need nothing of these."};
+  return {"What works on this machine", {{"", {std::move(table)}}, {"", {rest}}}};
 }
 
 std::string as_json(const std::vector<Diagnosis>& parts) {
@@ -75,8 +74,7 @@ std::string as_json(const std::vector<Diagnosis>& parts) {
 
 Expected<void> look(const DoctorOptions& options) {
   const std::vector<Diagnosis> parts = diagnose();
-  TRY(print_text(options.format == "json" ? as_json(parts) : as_text(parts, text_options(options.output)),
-                 options.output.file));
+  TRY(print_document(document_of(parts), [&] { return as_json(parts); }, options.format, options.output));
   const auto profiling = std::ranges::find(parts, "CPU back end", &Diagnosis::part);
   if (profiling->condition != Condition::works)
     return fail("programs cannot be profiled here: {}", printable(profiling->found));
@@ -89,7 +87,7 @@ void declare_doctor(CLI::App& app, Action& chosen) {
   auto* command =
       app.add_subcommand("doctor", "what works on this machine, what does not, and how to get it");
   auto options = std::make_shared<DoctorOptions>();
-  add_text_or_json_options(*command, options->format, options->output, "warplens-doctor/1");
+  add_document_options(*command, options->format, options->output, {{"json", "warplens-doctor/1"}});
   command->footer("Exit code 0: programs can be profiled on the CPU back end; 1: they cannot.");
   command->callback([options, &chosen] { chosen = [options] { return look(*options); }; });
 }

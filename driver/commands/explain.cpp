@@ -3,14 +3,15 @@
 #include "significance/explain.h"
 
 #include "driver/commands/commands.h"
+#include "driver/document_formats.h"
 #include "driver/help/groups.h"
-#include "driver/options.h"
 #include "driver/resources.h"
 #include "driver/stages/print.h"
 #include "driver/stages/read_runs.h"
 #include "driver/version.h"
 #include "import/dashing.h"
-#include "report/significance/text.h"
+#include "report/report.h"
+#include "report/significance/document.h"
 #include "significance/compare.h"
 #include "significance/from_measurements.h"
 #include "support/display_name.h"
@@ -133,11 +134,10 @@ Expected<void> add_comparisons(const std::string& names, const std::vector<RunSe
 }
 
 Expected<void> print_found(const Significance& found, const ExplainCommand& command) {
-  if (command.format == "json")
-    return print_text(report::print_significance_json(found), command.output.file);
   if (command.format != "html")
-    return print_text(report::print_significance_text(found, text_options(command.output)),
-                      command.output.file);
+    return print_document(
+        report::significance_document(found), [&] { return report::print_significance_json(found); },
+        command.format, command.output);
   TRY_LET(page, read_file(resources().page));
   const nlohmann::ordered_json json = to_json(found);
   TRY_LET(text, report::print_page({}, {*page, version, {}, &json}));
@@ -271,14 +271,10 @@ void declare_explain(CLI::App& app, Action& chosen) {
                    "cores to work with (0: all); the result does not depend on it")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
-  group.emplace(*command, help::printed_group);
-  command
-      ->add_option("--format", options->format,
-                   "text, json or html; dashing: the runs themselves, as a table for that tool")
-      ->check(CLI::IsMember({"text", "json", "html", "dashing"}))
-      ->capture_default_str();
-  command->add_option("-o,--output", options->output.file, "the file to write, instead of stdout")
-      ->type_name("FILE");
+  group.reset();
+  add_document_options(
+      *command, options->format, options->output,
+      {{"json", "warplens-significance/1"}, {"dashing", "the runs themselves, as a table for that tool"}});
   set_usage(*command, "warplens explain RUNS... [--measured FILE...] [OPTIONS]");
   command->footer("  warplens explain sweep/ --target time --by line\n"
                   "  warplens explain --measured ncu/*.csv --key 'gemm_{n}.csv'\n"

@@ -1,6 +1,7 @@
-// `warplens gpus`: lists the GPUs that can be modelled.
+// `warplens gpus`: lists the GPUs that can be modelled, or prints one in full.
 
 #include "driver/commands/commands.h"
+#include "driver/document_formats.h"
 #include "driver/resources.h"
 #include "driver/stages/print.h"
 #include "judge/accuracy_text.h"
@@ -13,32 +14,49 @@
 namespace warplens::driver {
 namespace {
 
-Expected<void> list() {
+struct GpusOptions {
+  std::string name; ///< the GPU to print in full; empty: all are listed
+  std::string format = "text";
+  bool keys = false;
+  OutputOptions output;
+};
+
+Expected<document::Document> list() {
+  using enum document::Kind;
   TRY_LET(names, model::list_gpus(resources().gpus));
-  std::string text = fmt::format("{:<12} {:<28} {:>4} {:>10}  {}\n", "name", "GPU", "SMs", "L2", "accuracy");
+  document::Table table{{{"name"}, {"GPU"}, {"SMs", number}, {"L2", number, "B"}, {"accuracy"}}};
   for (const auto& name : *names) {
     TRY_LET(gpu, model::load_gpu(name, resources().gpus));
-    text +=
-        fmt::format("{:<12} {:<28} {:>4} {:>6} KiB  {}\n", gpu->id, gpu->name, gpu->sms, gpu->l2_bytes / 1024,
-                    model::why_times_are_unknown(*gpu).empty() ? judge::accuracy_in_mean(gpu->accuracy)
-                                                               : "times are not known");
+    const bool has_times = model::why_times_are_unknown(*gpu).empty();
+    table.rows.push_back(
+        {{document::words(gpu->id), document::words(gpu->name),
+          document::figure(gpu->sms, fmt::format("{}", gpu->sms)),
+          document::figure(double(gpu->l2_bytes), fmt::format("{} KiB", gpu->l2_bytes / 1024)),
+          document::words(has_times ? judge::accuracy_in_mean(gpu->accuracy) : "times are not known")}});
   }
-  return print_text(text, "");
+  return document::Document{"GPUs that can be modelled", {{"", {std::move(table)}}}};
 }
 
-Expected<void> describe(const std::string& name) {
+Expected<document::Document> describe(const std::string& name) {
   TRY_LET(gpu, model::load_gpu(name, resources().gpus));
   TRY_LET(figures, model::describe_gpu(name, resources().gpus));
+  document::Section accuracy;
+  const auto say = [&](std::string text) { accuracy.blocks.push_back(document::Paragraph{std::move(text)}); };
+  say(fmt::format("{}: {}", gpu->id, judge::accuracy_text(gpu->accuracy, gpu->id)));
   const std::string why = model::why_times_are_unknown(*gpu);
-  const std::string times =
-      why.empty() ? "" : fmt::format("{}: times are not known, because {}\n", gpu->id, why);
-  std::string by_kind;
   if (gpu->accuracy && why.empty())
     for (const std::string& line : judge::accuracy_by_kind(*gpu->accuracy))
-      by_kind += fmt::format("    times {}\n", line);
-  return print_text(fmt::format("{}: {}\n{}{}\n{}", gpu->id, judge::accuracy_text(gpu->accuracy, gpu->id),
-                                by_kind, times, *figures),
-                    "");
+      say("times " + line);
+  if (!why.empty())
+    say(fmt::format("{}: times are not known, because {}", gpu->id, why));
+  return document::Document{gpu->name, {std::move(accuracy), {"", {document::Listing{"", *figures}}}}};
+}
+
+Expected<void> print_gpus(const GpusOptions& options) {
+  if (options.keys)
+    return print_text(model::parameters_in_markdown(), options.output.file);
+  TRY_LET(document, options.name.empty() ? list() : describe(options.name));
+  return print_document(*document, options.format, options.output);
 }
 
 } // namespace
@@ -46,19 +64,16 @@ Expected<void> describe(const std::string& name) {
 void declare_gpus(CLI::App& app, Action& chosen) {
   auto* command =
       app.add_subcommand("gpus", "list the GPUs that can be modelled, or print one in full with its sources");
-  auto name = std::make_shared<std::string>();
-  auto* named =
-      command->add_option("name", *name, "a GPU's name, or a file that describes one")->type_name("NAME");
-  auto keys = std::make_shared<bool>(false);
-  command->add_flag("--keys", *keys, "print the keys of GPU files: unit, values and meaning, as Markdown")
-      ->excludes(named);
-  command->callback([name, keys, &chosen] {
-    chosen = [name, keys] {
-      return *keys           ? print_text(model::parameters_in_markdown(), "")
-             : name->empty() ? list()
-                             : describe(*name);
-    };
-  });
+  auto options = std::make_shared<GpusOptions>();
+  auto* named = command->add_option("name", options->name, "a GPU's name, or a file that describes one")
+                    ->type_name("NAME");
+  auto* keys = command
+                   ->add_flag("--keys", options->keys,
+                              "print the keys of GPU files: unit, values and meaning, as Markdown")
+                   ->excludes(named);
+  add_document_options(*command, options->format, options->output);
+  keys->excludes(command->get_option("--format"));
+  command->callback([options, &chosen] { chosen = [options] { return print_gpus(*options); }; });
 }
 
 } // namespace warplens::driver

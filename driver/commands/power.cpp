@@ -1,7 +1,7 @@
 // `warplens power`: the power and the energy of kernels, and a board's energies from measured powers.
 
 #include "driver/commands/commands.h"
-#include "driver/options.h"
+#include "driver/document_formats.h"
 #include "driver/resources.h"
 #include "driver/stages/print.h"
 #include "driver/stages/read_result.h"
@@ -113,10 +113,9 @@ Expected<void> tell_and_print(const PowerOptions& options) {
                                 kernel.sm_clock_mhz == 0 ? gpu.clock_mhz : kernel.sm_clock_mhz));
     powered.push_back({&kernel, std::move(*power), gpu.energies->error});
   }
-  const std::string text = options.format != "text"
-                               ? report::print_power_json(powered)
-                               : report::print_power_text(powered, text_options(options.output));
-  return print_report(text, options.format, options.output);
+  return print_study(
+      report::power_document(powered), [&] { return report::print_power_json(powered); }, options.format,
+      options.output);
 }
 
 } // namespace
@@ -150,7 +149,7 @@ void declare_power(CLI::App& app, Action& chosen) {
       ->type_name("NAME")
       ->capture_default_str()
       ->needs(train);
-  add_report_options(*command, options->format, options->output, "warplens-power/1");
+  add_document_options(*command, options->format, options->output, {{"json", "warplens-power/1"}});
   command->callback([options, &chosen] {
     if (!options->train.empty() && options->format != "text")
       throw CLI::ValidationError("--format", "--train prints a part of a GPU file, which is text");

@@ -42,7 +42,7 @@ class Doctor(unittest.TestCase):
         linked = subprocess.run(["ldd", warplens_tool.tool], capture_output=True, text=True, check=True).stdout
         self.assertEqual(found["MPI"]["condition"] != "absent", "libmpi" in linked)
         text = warplens("doctor").stdout
-        self.assertIn("CPU back end    works    a kernel was compiled, run and modelled\n", text)
+        self.assertRegex(text, r"CPU back end    works +a kernel was compiled, run and modelled\n")
         self.assertLessEqual(max(map(len, text.splitlines())), 100)
 
     def test_an_incomplete_installation(self):

@@ -141,6 +141,10 @@ REPORT = """
 --format         | --format json                | = --format text
 -o --output      |                              | -o out
 """
+DOCUMENT = """
+--format         | --format text                | = --format markdown
+--format         | --format text                | = --format csv
+"""
 QUIET = """
 --quiet          | LOUD                         | --quiet
 """
@@ -216,7 +220,7 @@ COMMANDS = {
 --measured-ns    | --time paper                 | --measured-ns 5
 --fail-if        |                              | --fail-if total.microseconds>-99%
 """),
-    "corun": ("corun trace trace [--kernel neighbours,gather] [--trials 2] [--format json] [--quiet] {}", GPU + ON_A_CLOCK + TRIALS + TIMELINE + REPORT + QUIET + """
+    "corun": ("corun trace trace [--kernel neighbours,gather] [--trials 2] [--format json] [--quiet] {}", GPU + ON_A_CLOCK + TRIALS + TIMELINE + REPORT + DOCUMENT + QUIET + """
 --kernel         | --kernel gather              | = --kernel neighbours
 --division       |                              | --division sms
 --split          | --division sms               | --split 25,75
@@ -228,7 +232,7 @@ COMMANDS = {
 --search         |                              | --search
 --one-program    |                              | --one-program
 """),
-    "clocks": ("clocks trace [--gpu v100] [--clocks 700,1400] [--trials 2] [--format json] [--quiet] {}", TRIALS + COLD + ENDS_EARLY + REPORT + QUIET + """
+    "clocks": ("clocks trace [--gpu v100] [--clocks 700,1400] [--trials 2] [--format json] [--quiet] {}", TRIALS + COLD + ENDS_EARLY + REPORT + DOCUMENT + QUIET + """
 --gpu            | --gpu v100                   | = --gpu a100
 --schedule       |                              | --schedule greedy_then_youngest
 --clocks         |                              | --clocks 700,1000
@@ -255,6 +259,9 @@ COMMANDS = {
 """),
     "gpus": ("gpus {}", """
 --keys           |                              | --keys
+--format         |                              | --format markdown
+--format         |                              | --format csv
+-o --output      |                              | -o out
 """),
     "help": ("help {}", """
 --format         |                              | --format man
@@ -308,7 +315,7 @@ COMMANDS |= {
     "counters": ("counters measured.csv [--units base] [--format json] {}", REPORT + """
 --units          | --units auto                 | = --units base
 """),
-    "explain": ("explain runs --threads 1 [--draws 50] [--format json] {}", REPORT + KERNEL + """
+    "explain": ("explain runs --threads 1 [--draws 50] [--format json] {}", REPORT + DOCUMENT + KERNEL + """
 --measured       | --key measured_{n}.csv --units base | --measured measured_8.csv measured_16.csv measured_24.csv measured_32.csv
 --key            | --units base --measured measured_8.csv measured_16.csv measured_24.csv measured_32.csv | --key measured_{n}.csv
 --units          | --key measured_{n}.csv --measured measured_8.csv measured_16.csv measured_24.csv measured_32.csv | --units base
@@ -328,7 +335,7 @@ COMMANDS |= {
 --signed         |                              | --signed
 --seed           |                              | --seed 2
 """),
-    "power": ("power v100.json {}", """
+    "power": ("power v100.json {}", DOCUMENT + """
 --gpu            |                              | --gpu a100
 --format         |                              | --format json
 -o --output      |                              | -o out

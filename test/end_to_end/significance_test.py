@@ -1,5 +1,7 @@
 """Tests `warplens sweep` and `warplens explain` on the real command line."""
 
+import csv
+import io
 import json
 import pathlib
 import resource
@@ -85,6 +87,20 @@ class Significance(unittest.TestCase):
         text = warplens("explain", self.folder).stdout
         self.assertIn("target time, modelled", text)
         self.assertIn("correlation, not cause", text)
+        markdown = warplens("explain", self.folder, "--format", "markdown").stdout
+        self.assertEqual(markdown.count("### matmul\\_"), 0)  # an underscore within a word needs no escape
+        self.assertEqual(markdown.count("### matmul_"), 4)
+
+    def test_resources_as_csv(self):
+        """CSV has the figures that JSON has, a row for each resource of each kernel that is explained."""
+        command = ("explain", self.folder, "--target", "latency", "--by", "line", "--kernel", "naive", "--draws", "500")
+        rows = list(csv.DictReader(io.StringIO(warplens(*command, "--format", "csv").stdout)))
+        figures = {(region["name"], region["gpu"], resource["name"].split("/")[-1]): resource["rsm"]
+                   for region in self.explain(*command[1:])["regions"] for resource in region["resources"]}
+        self.assertTrue(rows)
+        for row in rows:
+            self.assertEqual(float(row["significance"]), figures[row["kernel"], row["gpu"], row["resource"]])
+            self.assertLessEqual(float(row["significance low"]), float(row["significance high"]))
 
     def test_the_latency_is_explained_by_lines(self):
         found = self.explain(self.folder, "--target", "latency", "--by", "line", "--kernel", "naive", "--draws", "500")

@@ -1,4 +1,5 @@
 // Kernels beside each other, power and clocks as text and as JSON that follows docs/schemas/.
+#include "document/print.h"
 #include "judge/corun.h"
 #include "report/camp_report.h"
 #include "report/clocks_report.h"
@@ -20,7 +21,7 @@ using test::statistic;
 
 namespace {
 
-const TextOptions plain{.colour = false, .width = 100};
+const document::TextLook plain{.colour = false, .width = 100};
 constexpr const char* hostile = "walk<int>(node*)\x1b[2J\n\xff"; // a kernel's name as a trace may have it
 
 test::JsonSchema schema(const std::string& name) {
@@ -44,6 +45,10 @@ json checked(const std::string& text, const std::string& name, const std::set<st
   with_more["more"] = 1;
   CHECK(of.fault_of(with_more));
   return document;
+}
+
+std::string text_of(const document::Document& document) {
+  return document::print_text(document, plain);
 }
 
 void check_lines(const std::string& text) {
@@ -124,14 +129,14 @@ ClockPlans made_clocks() {
 } // namespace
 
 TEST_CASE("kernels beside each other as text") {
-  const std::string text = print_corun_text(made_corun(), plain);
+  const std::string text = text_of(corun_document(made_corun()));
   check_lines(text);
   CHECK(text == R"(2 kernels beside each other on a100, each on SMs of its own
   1.50 × (1.50 to 1.50)  stencil(float const*, float*)  100 µs alone, 150 beside  54 SMs
-  1.50 × (1.50 to 1.50)  walk<int>(node*)␛[2J␊�  100 µs alone, 150 beside  54 SMs
+  1.50 × (1.50 to 1.50)  walk<int>(node*)␛[2J␊�         100 µs alone, 150 beside  54 SMs
   +25.0 % over one after the other, for the work until each had ended: 1.00 and 1.50 launches
-  walk<int>(node*)␛[2J␊� repeats a part of its launch, which the L2 holds: it hits there more often
-  than further blocks would (--snapshot-blocks takes more)
+  walk<int>(node*)␛[2J␊� repeats a part of its launch, which the L2 holds: it hits there more
+    often than further blocks would (--snapshot-blocks takes more)
   they fight for DRAM: busy 95 % of the time together, 50 and 40 % alone
   they fight for the L2: stencil(float const*, float*) hits 30 % of its loads, alone 60 %
   they fight for places on the SMs: walk<int>(node*)␛[2J␊� waits 15 µs for its first one
@@ -187,14 +192,14 @@ TEST_CASE("the watts of kernels beside each other, one after the other and alone
   CHECK(result.watts->ci95[1] == Approx(180 * 1.1959964));
   REQUIRE(result.watts_sequential);
   CHECK(result.watts_sequential->mean == Approx((230 * 100 + 90 * 300) / 400.0));
-  const std::string text = print_corun_text(result, plain);
+  const std::string text = text_of(corun_document(result));
   check_lines(text);
   CHECK(text.find("  180 W (151 to 215) beside each other, 125 one after the other, 230 and 90 alone\n") !=
         std::string::npos);
   const json document = checked(print_corun_json(result), "corun", {"watts", "watts_one_after_other"});
   CHECK(document["kernels"][1]["watts_alone"]["mean"].get<double>() == Approx(90));
   const std::vector<NamedArrangement> all{{"sms", result}};
-  CHECK(print_arrangements_text(all, plain).find("+25.0 %    180 W   1.50 ×, 1.50 ×") != std::string::npos);
+  CHECK(text_of(arrangements_document(all)).find("+25.0 %  180 W  1.50 ×, 1.50 ×") != std::string::npos);
   CHECK(checked(print_arrangements_json(all), "corun")["arrangements"][0]["watts"]["mean"].get<double>() ==
         Approx(180));
   result = made_corun();
@@ -220,7 +225,7 @@ TEST_CASE("kernels beside each other on a machine that does not exist") {
     kernel.max_per_sm = 4;
     kernel.estimate = 1.2;
   }
-  const std::string text = print_corun_text(result, plain);
+  const std::string text = text_of(corun_document(result));
   check_lines(text);
   CHECK(text.find("on a machine that does not exist: kernels take turns to issue first") !=
         std::string::npos);
@@ -240,10 +245,10 @@ TEST_CASE("several arrangements of the same kernels") {
   in_instances.kernels[1].slices = 4;
   const std::vector<NamedArrangement> all{
       {"intra", fail("an SM has no room")}, {"sms", made_corun()}, {"mig", in_instances}};
-  const std::string text = print_arrangements_text(all, plain);
+  const std::string text = text_of(arrangements_document(all));
   check_lines(text);
   CHECK(text.find("  intra: an SM has no room\n") != std::string::npos);
-  CHECK(text.find("   +25.0 %  1.50 ×, 1.50 ×") != std::string::npos);
+  CHECK(text.find("  +25.0 %  1.50 ×, 1.50 ×") != std::string::npos);
   CHECK(text.find("3 slices, 54 SMs, 4 slices, 54 SMs\n") != std::string::npos);
   const json document = checked(print_arrangements_json(all), "corun");
   CHECK(document["arrangements"][0]["impossible"] == "an SM has no room");
@@ -256,7 +261,7 @@ TEST_CASE("pairs that share the L2 as text and JSON") {
   const auto pairs = estimate_pairs(kernels, 1);
   REQUIRE(pairs);
   REQUIRE(pairs->size() == 3);
-  const std::string text = print_pairs_text(kernels, *pairs, nullptr, plain);
+  const std::string text = text_of(pairs_document(kernels, *pairs, nullptr));
   check_lines(text);
   CHECK(text.starts_with("3 pairs that share the L2 and memory of a100, the least slowed down first\n"));
   CHECK(text.find("  best pairs, by the slow-downs in sum:\n    fits(float*) + ") != std::string::npos);
@@ -292,7 +297,7 @@ TEST_CASE("all kernels of a list beside each other at once") {
   CHECK(together->watts->mean == Approx(30 + 100 * (1 + 3 / 2.25)));
   const auto pairs = estimate_pairs(kernels, 1, &energies);
   REQUIRE(pairs);
-  const std::string text = print_pairs_text(kernels, *pairs, &*together, plain);
+  const std::string text = text_of(pairs_document(kernels, *pairs, &*together));
   check_lines(text);
   CHECK(text.find("  all 4 at once, by the L2 and memory, 263 W (263 to 263):\n    1.00 ×") !=
         std::string::npos);
@@ -322,14 +327,14 @@ TEST_CASE("the partition of an SM's blocks that a pair would have") {
   CHECK(choice.blocks[1] > choice.blocks[0]);
   CHECK(choice.gain > choice.gain_of_even);
   CHECK(choice.first_turns == 0.5);
-  const std::string text = print_pairs_text(kernels, *pairs, nullptr, plain);
+  const std::string text = text_of(pairs_document(kernels, *pairs, nullptr));
   check_lines(text);
   CHECK(text.find("  blocks on an SM of which CD3 expects most: ") != std::string::npos);
   const json document = checked(print_pairs_json(kernels, *pairs, nullptr), "corun");
   CHECK(document["pairs"][0]["partition"]["blocks"][1] == choice.blocks[1]);
   CorunResult result = made_corun();
   result.search = choice;
-  check_lines(print_corun_text(result, plain));
+  check_lines(text_of(corun_document(result)));
   CHECK(checked(print_corun_json(result), "corun", {"search"})["search"]["partitions"] == 120);
 }
 
@@ -348,7 +353,7 @@ TEST_CASE("an estimate knows that kernels share the pipes of SMs, and says what 
   CHECK(less->front().slow_down[0] == Approx(1));
   const json document = checked(print_pairs_json(kernels, *less, nullptr), "corun");
   CHECK(document["pairs"][0]["leaves_out"].size() == 3);
-  CHECK(print_pairs_text(kernels, *less, nullptr, plain).find("pipes of the") != std::string::npos);
+  CHECK(text_of(pairs_document(kernels, *less, nullptr)).find("pipes of the") != std::string::npos);
 }
 
 TEST_CASE("estimates need profiles of one GPU") {
@@ -368,7 +373,7 @@ TEST_CASE("power as text") {
   kernel.gpu = "v100";
   kernel.time.emplace().microseconds.mean = 1000;
   const PoweredKernel one = made_power(kernel);
-  const std::string text = print_power_text(std::span(&one, 1), plain);
+  const std::string text = text_of(power_document(std::span(&one, 1)));
   check_lines(text);
   CHECK(text.find("  120 W (90 to 150), 120 mJ for a launch of 1.00 ms\n") != std::string::npos);
   CHECK(text.find("  board 30 W, SMs 38 W, idle SMs 2 W, instructions 20 W, L1 5 W, L2 6 W, DRAM 19 W\n") !=
@@ -401,10 +406,10 @@ TEST_CASE("power as JSON") {
 
 TEST_CASE("plans of clocks as text and JSON") {
   const ClockPlans plans = made_clocks();
-  const std::string text = print_clocks_text(plans, plain);
+  const std::string text = text_of(clocks_document(plans));
   check_lines(text);
-  CHECK(text.find("     700 MHz  copy(float*)") != std::string::npos);
-  CHECK(text.find("    1400 MHz  walk") != std::string::npos);
+  CHECK(text.find("   700 MHz  copy(float*)") != std::string::npos);
+  CHECK(text.find("  1400 MHz  walk") != std::string::npos);
   CHECK(text.find("together: +2.5 % time, -25.0 % energy") != std::string::npos);
   const json document = checked(print_clocks_json(plans), "clocks");
   CHECK(document["plan"]["sm_clock_mhz"] == json({700, 1400}));
@@ -421,7 +426,7 @@ TEST_CASE("a plan of clocks beside what P-DVFS does while the launches run") {
   REQUIRE(plans.windows);
   CHECK(plans.windows->joules > plans.cheapest.joules); // it begins at the highest clock
   CHECK(plans.windows->joules < plans.fastest.joules);
-  const std::string text = print_clocks_text(plans, plain);
+  const std::string text = text_of(clocks_document(plans));
   check_lines(text);
   CHECK(text.find("  while it runs, by its last launches (P-DVFS): +") != std::string::npos);
   CHECK(checked(print_clocks_json(plans), "clocks", {"windows"})["windows"]["launches"] == 200);

@@ -1,6 +1,8 @@
 // The printed forms of an analysis.
 
-#include "report/significance/text.h"
+#include "document/print.h"
+#include "report/report.h"
+#include "report/significance/document.h"
 #include "significance/compare.h"
 #include "test/catch.h"
 #include "test/significance/made_regions.h"
@@ -36,6 +38,10 @@ Significance explained(const std::vector<Region>& regions, const ExplainOptions&
   return found;
 }
 
+std::string text_of(const Significance& found) {
+  return document::print_text(report::significance_document(found), {});
+}
+
 bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
@@ -43,12 +49,12 @@ bool has(const std::string& text, const std::string& part) {
 } // namespace
 
 TEST_CASE("an explanation names its runs, its verdict and its limits") {
-  const std::string text = report::print_significance_text(explained({cubes("gemm")}), {});
+  const std::string text = text_of(explained({cubes("gemm")}));
   INFO(text);
   CHECK(has(text, "gemm on a100: 16 runs (i = 0…15), target time\n"));
   CHECK(has(text, "explained: R2 1.00, Q2 1.00, "));
   CHECK(has(text, "correlation, not cause"));
-  CHECK(has(text, "  dram        0.50±"));
+  CHECK(has(text, "  dram  0.50±"));
   CHECK(has(text, "collinear: dram ~ l2 (1.0000): the split among them is by lot"));
   CHECK(has(text, "left out: 1 constant counter\n"));
 }
@@ -56,12 +62,11 @@ TEST_CASE("an explanation names its runs, its verdict and its limits") {
 TEST_CASE("what the counters do not explain is not ranked, unless the authors' choices are asked for") {
   Region region = cubes("gemm");
   region.targets["time"] = {5, 3, 8, 1, 9, 2, 7, 2, 9, 3, 4, 8, 1, 6, 2, 5};
-  const std::string text = report::print_significance_text(explained({region}), {});
+  const std::string text = text_of(explained({region}));
   INFO(text);
   CHECK(has(text, "not explained: these counters do not explain the target (R2 "));
   CHECK_FALSE(has(text, "  dram "));
-  const std::string ranked =
-      report::print_significance_text(explained({region}, preset_named("dashing").value()), {});
+  const std::string ranked = text_of(explained({region}, preset_named("dashing").value()));
   CHECK(has(ranked, "these counters do not explain the target"));
   CHECK(has(ranked, "not significant"));
 }
@@ -70,12 +75,12 @@ TEST_CASE("a modelled target is called so, and few runs too") {
   Region region = cubes("gemm");
   region.targets[modelled_time] = region.targets["time"];
   region.targets.erase("time");
-  CHECK(has(report::print_significance_text(explained({region}), {}), "target time, modelled"));
+  CHECK(has(text_of(explained({region})), "target time, modelled"));
   region.runs.resize(6);
   for (Counter& counter : region.counters)
     counter.values.resize(6);
   region.targets[modelled_time].resize(6);
-  CHECK(has(report::print_significance_text(explained({region}), {}), "few runs: "));
+  CHECK(has(text_of(explained({region})), "few runs: "));
 }
 
 TEST_CASE("comparisons say what their figures are") {
@@ -87,7 +92,7 @@ TEST_CASE("comparisons say what their figures are") {
   Significance found = explained({cubes("gemm"), half});
   found.comparisons.push_back(compare_regions(cubes("gemm"), half, 0, one_group_each(half), {}));
   found.similarities.push_back(similarity_of(half, half, one_group_each(half), {}, nullptr));
-  const std::string text = report::print_significance_text(found, {});
+  const std::string text = text_of(found);
   INFO(text);
   CHECK(has(text, "gemm → half: 16 runs, target time 1.85e+04 → 9248 in all"));
   CHECK(has(text, "its counters -50 %"));
@@ -122,7 +127,7 @@ TEST_CASE("hostile names stay harmless") {
   runs.regions = {region};
   found.regions = explain_regions(runs, groups_of("").value(), {});
   found.notes = {"\x1b[0m"};
-  const std::string text = report::print_significance_text(found, {});
+  const std::string text = text_of(found);
   CHECK(text.find('\x1b') == std::string::npos);
   CHECK(text.find('\r') == std::string::npos);
   CHECK(text.find("\xe2\x80\xae") == std::string::npos);

@@ -1,0 +1,84 @@
+#include "driver/document_formats.h"
+
+#include "driver/help/groups.h"
+#include "driver/stages/print.h"
+
+#include <algorithm>
+#include <span>
+
+namespace warplens::driver {
+namespace {
+
+constexpr DocumentFormat known_formats[] = {
+    {"text", "",
+     [](const document::Document& document, const document::TextLook& look) {
+       return document::print_text(document, look);
+     }},
+    {"markdown", "for a pull request",
+     [](const document::Document& document, const document::TextLook&) {
+       return document::print_markdown(document);
+     }},
+    {"csv", "its tables",
+     [](const document::Document& document, const document::TextLook&) {
+       return document::print_csv(document);
+     }},
+    {"html", "a page",
+     [](const document::Document& document, const document::TextLook&) {
+       return document::print_html(document);
+     }},
+    {"json", "warplens-document/1",
+     [](const document::Document& document, const document::TextLook&) {
+       return document::print_json(document);
+     }},
+};
+
+/// Returns the documents' formats with those of the command in their places, and then its further ones.
+std::vector<OwnFormat> all_formats(const std::vector<OwnFormat>& own) {
+  std::vector<OwnFormat> all;
+  for (const DocumentFormat& format : known_formats)
+    all.push_back({format.name, format.help});
+  for (const OwnFormat& format : own)
+    if (const auto same = std::ranges::find(all, format.name, &OwnFormat::name); same != all.end())
+      *same = format;
+    else
+      all.push_back(format);
+  return all;
+}
+
+} // namespace
+
+void add_document_options(CLI::App& command, std::string& format, OutputOptions& output,
+                          const std::vector<OwnFormat>& own) {
+  const help::GroupScope group(command, help::printed_group);
+  std::vector<std::string> names;
+  std::string description;
+  for (const OwnFormat& one : all_formats(own)) {
+    names.emplace_back(one.name);
+    description += fmt::format("{}{}{}", description.empty() ? "" : ", ", one.name,
+                               one.help.empty() ? "" : fmt::format(" ({})", one.help));
+  }
+  command.add_option("--format", format, description)
+      ->check(CLI::IsMember(std::move(names)))
+      ->option_text("FORMAT=text");
+  command.add_option("-o,--output", output.file, "write to a file instead of stdout")->type_name("FILE");
+}
+
+Expected<void> print_document(const document::Document& document, const std::string& format,
+                              const OutputOptions& output) {
+  const report::TextOptions look = text_options(output);
+  const auto* const found = std::ranges::find(known_formats, format, &DocumentFormat::name);
+  return print_text(found->print(document, {look.colour, look.width}), output.file);
+}
+
+Expected<void> print_document(const document::Document& document, const std::function<std::string()>& json,
+                              const std::string& format, const OutputOptions& output) {
+  return format == "json" ? print_text(json(), output.file) : print_document(document, format, output);
+}
+
+Expected<void> print_study(const document::Document& document, const std::function<std::string()>& json,
+                           const std::string& format, const OutputOptions& output) {
+  return format == "html" ? print_report(json(), format, output)
+                          : print_document(document, json, format, output);
+}
+
+} // namespace warplens::driver

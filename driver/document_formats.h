@@ -1,0 +1,44 @@
+// The formats of documents, one row each: the word of --format, its help, and the function that prints it.
+// Commands that have a document take all of them; some print one of them, or a further one, in their own way.
+#pragma once
+
+#include "document/print.h"
+#include "driver/options.h"
+#include "support/expected.h"
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace warplens::driver {
+
+struct DocumentFormat {
+  std::string_view name, help;
+  std::string (*print)(const document::Document& document, const document::TextLook& look);
+};
+
+/// A format that a command prints itself, in place of the document's format of that name or beside them.
+struct OwnFormat {
+  std::string_view name, help;
+};
+
+/// Adds --format, with the formats of documents and those of the command, and --output. Without --format it
+/// is text.
+void add_document_options(CLI::App& command, std::string& format, OutputOptions& output,
+                          const std::vector<OwnFormat>& own = {});
+
+/// Prints the document to stdout or to the file of -o. The format has to be one of documents'.
+Expected<void> print_document(const document::Document& document, const std::string& format,
+                              const OutputOptions& output);
+
+/// Prints the document, or what `json` returns if the format is "json".
+Expected<void> print_document(const document::Document& document, const std::function<std::string()>& json,
+                              const std::string& format, const OutputOptions& output);
+
+/// Prints a report of `corun`, `power` or `clocks`: the document, its JSON, or for the format "html" the
+/// report page with that JSON.
+Expected<void> print_study(const document::Document& document, const std::function<std::string()>& json,
+                           const std::string& format, const OutputOptions& output);
+
+} // namespace warplens::driver

@@ -1,0 +1,127 @@
+"""Tests the formats of documents through the command line: the commands that print them have all of them, and each has what its readers want."""
+
+import csv
+import html.parser
+import io
+import json
+import pathlib
+import re
+import tempfile
+import unittest
+
+import jsonschema
+
+import warplens_tool
+from warplens_tool import PROJECT, warplens
+
+SOURCE = """
+__global__ void copy(const float4* in, float4* out) { out[blockIdx.x * 256 + threadIdx.x] = in[blockIdx.x * 256 + threadIdx.x]; }
+__global__ void scale(float* out) { out[blockIdx.x * 256 + threadIdx.x] *= 2; }
+int main() {
+  float4 *in, *out;
+  cudaMalloc(&in, 1 << 20); cudaMalloc(&out, 1 << 20);
+  copy<<<256, 256>>>(in, out);
+  scale<<<64, 256>>>((float*)out);
+  return cudaDeviceSynchronize();
+}
+"""
+FORMATS = {"text", "markdown", "csv", "html", "json"}
+
+
+class Tables(html.parser.HTMLParser):
+    """Counts the rows of a page's tables."""
+    rows = 0
+
+    def handle_starttag(self, tag, attributes):
+        self.rows += tag == "tr"
+
+
+class DocumentFormats(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        temporary = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(temporary.cleanup)
+        cls.folder = pathlib.Path(temporary.name)
+        (cls.folder / "a.cu").write_text(SOURCE)
+        for result, options in (("fast.json", ()), ("slow.json", ("--sm-clock", "700"))):
+            done = warplens("profile", "a.cu", "--backend", "cpu", "--quiet", "--gpu", "v100", "--trials", "2", "--sharing", "--format", "json", "-o", result,
+                            *options, cwd=cls.folder)
+            assert done.returncode == 0, done.stderr
+
+    def output(self, *command):
+        done = warplens(*command, cwd=self.folder)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), command)
+        return done.stdout
+
+    def tables(self, *command):
+        """Returns the rows of CSV, by table."""
+        text = self.output(*command, "--format", "csv")
+        return [list(csv.DictReader(io.StringIO(table))) for table in text.split("\r\n\r\n")]
+
+    def check(self, *command):
+        """Checks that the output in Markdown, CSV and HTML is well formed, and returns the Markdown."""
+        markdown = self.output(*command, "--format", "markdown")
+        widths = [[line.replace("\\|", "").count("|") for line in table.splitlines()] for table in markdown.split("\n\n") if table.startswith("|")]
+        self.assertTrue(widths, markdown)
+        for width in widths:
+            self.assertEqual(len(set(width)), 1, markdown)
+        for table in self.tables(*command):
+            self.assertTrue(table)
+            for row in table:
+                self.assertNotIn(None, row, "a row is longer than its heading")
+                self.assertNotIn(None, row.values(), "a row is shorter than its heading")
+        page = Tables()
+        page.feed(self.output(*command, "--format", "html"))
+        if command[0] in ("gpus", "doctor"):  # others have the report page
+            self.assertGreater(page.rows, 3)
+        return markdown
+
+    def test_each_command_has_the_formats(self):
+        for command in ("gpus", "doctor", "power", "clocks", "corun", "explain"):
+            with self.subTest(command):
+                wrong = warplens(command, "a", "--format", "nonsense")
+                self.assertEqual(wrong.returncode, 2)
+                named = re.search(r"not in \{([^}]*)\}", wrong.stderr)
+                self.assertLessEqual(FORMATS, set(named[1].split(",")), wrong.stderr)
+
+    def test_gpus(self):
+        self.assertIn("| a100 | A100 SXM4 80 GB | 108 | 40960 KiB | times of a100", self.check("gpus"))
+        rows = {row["name"]: row for row in self.tables("gpus")[0]}
+        self.assertEqual(rows["a100"]["L2 [B]"], "41943040")
+        document = json.loads(self.output("gpus", "--format", "json"))
+        jsonschema.validate(document, json.loads((PROJECT / "docs/schemas/document.json").read_text()))
+        table = document["sections"][0]["blocks"][0]["table"]
+        self.assertEqual([column["heading"] for column in table["columns"]], ["name", "GPU", "SMs", "L2", "accuracy"])
+        self.assertEqual(len(table["rows"]), len(rows))
+        self.assertIn("```\naccuracy.date ", self.output("gpus", "a100", "--format", "markdown"))
+
+    def test_doctor(self):
+        self.assertRegex(self.check("doctor"), r"\| CPU back end \| works \| a kernel was compiled, run and modelled \|\n")
+
+    def test_power(self):
+        self.assertIn("### copy", self.check("power", "fast.json"))
+        rows, = self.tables("power", "fast.json")
+        kernels = json.loads(self.output("power", "fast.json", "--format", "json"))["kernels"]
+        self.assertEqual(len(rows), sum(len(kernel["lines"]) for kernel in kernels))  # text has the costly ones
+        self.assertEqual(rows[0]["power low [W]"], str(kernels[0]["watts"]["interval95"][0]))
+        self.assertEqual({row["file"] for row in rows}, {line["file"] for kernel in kernels for line in kernel["lines"]})
+
+    def test_clocks(self):
+        self.assertRegex(self.check("clocks", "fast.json", "slow.json"), r"\| kernel \|")
+        rows = self.tables("clocks", "fast.json", "slow.json")[0]
+        self.assertEqual(len(rows), 2)
+        self.assertIn(float(rows[0]["clock [MHz]"]), (700, 1380))
+
+    def test_corun(self):
+        self.assertIn("| copy", self.check("corun", "fast.json").replace("`", ""))
+        pairs, = self.tables("corun", "fast.json")[:1]
+        self.assertEqual(len(pairs), 1)
+        self.assertGreaterEqual(float(pairs[0]["slow-down of the first"]), 1)
+
+    def test_text_of_a_pipe_has_100_columns(self):
+        for command in ("gpus",), ("power", "fast.json"), ("clocks", "fast.json", "slow.json"), ("corun", "fast.json"):
+            self.assertLessEqual(max(map(len, self.output(*command).splitlines())), 100)
+
+
+if __name__ == "__main__":
+    warplens_tool.main()
