@@ -5,7 +5,6 @@
 #include "driver/commands/commands.h"
 #include "driver/options.h"
 #include "driver/progress.h"
-#include "driver/resources.h"
 #include "driver/stages/print.h"
 #include "driver/stages/read_kernels.h"
 #include "driver/stages/simulate.h"
@@ -16,6 +15,7 @@
 #include "report/camp_report.h"
 #include "report/corun_report.h"
 #include "support/pattern.h"
+#include "toolchain/resources.h"
 #include "trace/reader.h"
 
 #include <algorithm>
@@ -181,7 +181,7 @@ Expected<std::vector<report::NamedArrangement>> run_on_machine(const CorunOption
 
 /// Returns the energies at the result's clock, where the GPU's file has them.
 std::optional<power::Energies> energies_of(const KernelResult& kernel) {
-  const auto gpu = model::load_gpu(kernel.gpu, resources().gpus);
+  const auto gpu = model::load_gpu(kernel.gpu, toolchain::resources().gpus);
   if (!gpu || !gpu->energies)
     return std::nullopt;
   return power::energies_at(*gpu->energies, kernel.sm_clock_mhz == 0 ? gpu->clock_mhz : kernel.sm_clock_mhz);

@@ -4,11 +4,11 @@
 #include "model/dram/dram_map.h"
 
 #include "driver/commands/commands.h"
-#include "driver/resources.h"
 #include "driver/stages/print.h"
 #include "model/gpu/gpu.h"
 #include "placement/dram/find_dram_map.h"
 #include "support/files.h"
+#include "toolchain/resources.h"
 
 #include <charconv>
 #include <memory>
@@ -93,7 +93,7 @@ std::string text_of(const placement::FoundDramMap& map) {
 
 Expected<void> find(const DramMapOptions& options) {
   if (options.prints_kernel) {
-    TRY_LET(source, read_file(resources().measure_pairs));
+    TRY_LET(source, read_file(toolchain::resources().measure_pairs));
     return print_text(*source, "");
   }
   if (options.plans) {
@@ -107,7 +107,7 @@ Expected<void> find(const DramMapOptions& options) {
     TRY_LET(map, placement::find_dram_map(*pairs, options.plan));
     return print_text(text_of(*map), "");
   }
-  TRY_LET(gpu, model::load_gpu(options.gpu, resources().gpus));
+  TRY_LET(gpu, model::load_gpu(options.gpu, toolchain::resources().gpus));
   const model::DramMap map_of_gpu(*gpu);
   const auto latency = [&](std::uint64_t first, std::uint64_t second) {
     return modelled_latency(*gpu, map_of_gpu, first, second);

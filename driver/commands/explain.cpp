@@ -5,10 +5,8 @@
 #include "driver/commands/commands.h"
 #include "driver/help/groups.h"
 #include "driver/options.h"
-#include "driver/resources.h"
 #include "driver/stages/print.h"
 #include "driver/stages/read_runs.h"
-#include "driver/version.h"
 #include "import/dashing.h"
 #include "report/significance/text.h"
 #include "significance/compare.h"
@@ -17,6 +15,8 @@
 #include "support/files.h"
 #include "support/pattern.h"
 #include "support/terminal_text.h"
+#include "toolchain/resources.h"
+#include "toolchain/version.h"
 
 #include <algorithm>
 #include <memory>
@@ -91,7 +91,7 @@ Expected<void> check_workload(const std::string& parameter, const RunSet& runs) 
 
 Expected<ResourceGroups> read_groups(const std::vector<std::string>& files) {
   std::vector<std::filesystem::path> all(files.begin(), files.end()); // the user's decide first
-  TRY_LET(shipped, list_group_files(resources().groups));
+  TRY_LET(shipped, list_group_files(toolchain::resources().groups));
   all.insert(all.end(), shipped->begin(), shipped->end());
   return ResourceGroups::read(all);
 }
@@ -138,9 +138,9 @@ Expected<void> print_found(const Significance& found, const ExplainCommand& comm
   if (command.format != "html")
     return print_text(report::print_significance_text(found, text_options(command.output)),
                       command.output.file);
-  TRY_LET(page, read_file(resources().page));
+  TRY_LET(page, read_file(toolchain::resources().page));
   const nlohmann::ordered_json json = to_json(found);
-  TRY_LET(text, report::print_page({}, {*page, version, {}, &json}));
+  TRY_LET(text, report::print_page({}, {*page, toolchain::version, {}, &json}));
   return print_text(*text, command.output.file);
 }
 

@@ -1,12 +1,12 @@
 // `warplens gpus`: lists the GPUs that can be modelled.
 
 #include "driver/commands/commands.h"
-#include "driver/resources.h"
 #include "driver/stages/print.h"
 #include "judge/accuracy_text.h"
 #include "model/gpu/gpu.h"
 #include "model/gpu/known_times.h"
 #include "model/gpu/parameters.h"
+#include "toolchain/resources.h"
 
 #include <memory>
 
@@ -14,10 +14,10 @@ namespace warplens::driver {
 namespace {
 
 Expected<void> list() {
-  TRY_LET(names, model::list_gpus(resources().gpus));
+  TRY_LET(names, model::list_gpus(toolchain::resources().gpus));
   std::string text = fmt::format("{:<12} {:<28} {:>4} {:>10}  {}\n", "name", "GPU", "SMs", "L2", "accuracy");
   for (const auto& name : *names) {
-    TRY_LET(gpu, model::load_gpu(name, resources().gpus));
+    TRY_LET(gpu, model::load_gpu(name, toolchain::resources().gpus));
     text +=
         fmt::format("{:<12} {:<28} {:>4} {:>6} KiB  {}\n", gpu->id, gpu->name, gpu->sms, gpu->l2_bytes / 1024,
                     model::why_times_are_unknown(*gpu).empty() ? judge::accuracy_in_mean(gpu->accuracy)
@@ -27,8 +27,8 @@ Expected<void> list() {
 }
 
 Expected<void> describe(const std::string& name) {
-  TRY_LET(gpu, model::load_gpu(name, resources().gpus));
-  TRY_LET(figures, model::describe_gpu(name, resources().gpus));
+  TRY_LET(gpu, model::load_gpu(name, toolchain::resources().gpus));
+  TRY_LET(figures, model::describe_gpu(name, toolchain::resources().gpus));
   const std::string why = model::why_times_are_unknown(*gpu);
   const std::string times =
       why.empty() ? "" : fmt::format("{}: times are not known, because {}\n", gpu->id, why);

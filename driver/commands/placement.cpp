@@ -4,7 +4,6 @@
 #include "driver/help/groups.h"
 #include "driver/options.h"
 #include "driver/progress.h"
-#include "driver/resources.h"
 #include "driver/stages/obtain_trace.h"
 #include "driver/stages/original_program.h"
 #include "driver/stages/print.h"
@@ -18,6 +17,7 @@
 #include "support/pattern.h"
 #include "support/temporary.h"
 #include "support/terminal_text.h"
+#include "toolchain/resources.h"
 
 #include <algorithm>
 #include <charconv>
@@ -170,7 +170,7 @@ Expected<void> place(const PlacementOptions& options, const std::vector<std::str
     return fail("--fail-if is about the model's figures: it takes --time model");
   TRY(check_writable(options.output));
   TRY_LET(gpus, load_gpus(options.model));
-  TRY_LET(addressing, placement::load_addressing(resources().addressing));
+  TRY_LET(addressing, placement::load_addressing(toolchain::resources().addressing));
   placement::PlacementReport report;
   placement::EstimateOptions estimates = estimates_of(options);
   if (!options.train.empty()) {
