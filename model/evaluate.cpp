@@ -8,11 +8,11 @@
 #include "model/gpu/known_times.h"
 #include "model/gpu/machine_code.h"
 #include "model/launch_shares.h"
-#include "model/numeric/statistics.h"
 #include "model/run_trials.h"
 #include "model/share_kernels.h"
 #include "model/sharing_profile.h"
 #include "model/snapshot/follow_code.h"
+#include "numeric/statistics.h"
 #include "result/headroom.h"
 #include "result/no_time.h"
 

@@ -11,8 +11,8 @@
 #include "model/clock/warp_program.h"
 #include "model/counts/trial_observer.h"
 #include "model/memory/memory.h"
-#include "model/numeric/instructions.h"
-#include "model/numeric/random.h"
+#include "numeric/instructions.h"
+#include "numeric/random.h"
 
 #include <optional>
 #include <span>

@@ -11,7 +11,7 @@
 #include "model/memory/calendar.h"
 #include "model/memory/fills.h"
 #include "model/memory/server.h"
-#include "model/numeric/random.h"
+#include "numeric/random.h"
 
 #include <array>
 #include <span>

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "model/cache/l2.h"
-#include "model/numeric/random_merge.h"
 #include "model/trial/constant_caches.h"
 #include "model/trial/trial_records.h"
+#include "numeric/random_merge.h"
 
 #include <algorithm>
 #include <optional>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "model/gpu/gpu.h"
-#include "model/numeric/random.h"
 #include "model/snapshot/block_parts.h"
+#include "numeric/random.h"
 
 namespace warplens::model {
 

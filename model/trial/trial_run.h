@@ -2,12 +2,12 @@
 // nothing for it.
 #pragma once
 
-#include "model/numeric/instructions.h"
 #include "model/trial/l1_stage.h"
 #include "model/trial/l2_stage.h"
 #include "model/trial/memory_stage.h"
 #include "model/trial/trial.h"
 #include "model/trial/trial_records.h"
+#include "numeric/instructions.h"
 
 #include <concepts>
 #include <span>

@@ -8,9 +8,9 @@
 #include "model/dram/dram_map.h"
 #include "model/gpu/occupancy.h"
 #include "model/gpu/slices.h"
-#include "model/numeric/random.h"
 #include "model/snapshot/snapshot.h"
 #include "model/trial/trial.h"
+#include "numeric/random.h"
 #include "test/model/reference_sm.h"
 
 #include <map>
@@ -24,7 +24,7 @@ namespace warplens::test {
 class ReferenceClock {
 public:
   ReferenceClock(const model::Snapshot& snapshot, const model::Gpu& gpu, const model::Occupancy& occupancy,
-                 model::Random random)
+                 Random random)
       : snapshot_(snapshot), gpu_(gpu), figures_(gpu), steps_(steps()), slices_(gpu), map_(gpu),
         epoch_(figures_.cycles(gpu.l2.latency_ns)), banks_(gpu.dram.channels * gpu.dram.banks),
         buses_(gpu.dram.channels) {
@@ -217,7 +217,7 @@ private:
     PhaseEnd done = {};
   };
   struct Sm {
-    Sm(ReferenceClock& trial, std::uint32_t number_of_it, std::uint32_t l1_bytes, model::Random& start)
+    Sm(ReferenceClock& trial, std::uint32_t number_of_it, std::uint32_t l1_bytes, Random& start)
         : number(number_of_it), l1(trial.gpu_, l1_bytes), random(start),
           core(machine(trial), programs(trial),
                {.execute = [this, &trial](const InstructionPlace& at, Cycle now,
@@ -268,7 +268,7 @@ private:
 
     std::uint32_t number;
     model::L1 l1;
-    model::FastRandom random;
+    FastRandom random;
     Fills fills;
     Fills stores; ///< requests that no warp waits for
     Fills copies; ///< in the background

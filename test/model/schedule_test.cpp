@@ -16,7 +16,7 @@ struct Issued {
 
 std::vector<Issued> issue_all(const model::Snapshot& snapshot, std::uint32_t resident, std::uint32_t trial,
                               const model::Gpu& gpu) {
-  model::Random random(5, 0, trial);
+  Random random(5, 0, trial);
   std::vector<std::uint32_t> blocks(snapshot.blocks.size());
   for (std::uint32_t i = 0; i < blocks.size(); ++i)
     blocks[i] = i;
@@ -129,7 +129,7 @@ TEST_CASE("Blocks go to the SMs in turn, or in a random order in each round") {
   const auto snapshot = made.decode();
   REQUIRE(snapshot);
   model::Gpu on = test::gpu("v100");
-  model::Random random(1, 0, 0);
+  Random random(1, 0, 0);
   const auto in_order = model::place_blocks(*snapshot, on, random);
   on.schedule.placement = model::BlockPlacement::random;
   const auto shuffled = model::place_blocks(*snapshot, on, random);

@@ -2,7 +2,7 @@
 #include "model/code/labels.h"
 #include "model/code/marks.h"
 #include "model/code/walk.h"
-#include "model/numeric/random.h"
+#include "numeric/random.h"
 #include "test/catch.h"
 #include "test/model/made_code.h"
 
@@ -180,7 +180,7 @@ TEST_CASE("A constant that is loaded in each iteration tells how many there are"
 }
 
 TEST_CASE("Whatever the code and the accesses, each access is there once") {
-  model::Random random(3, 0, 0);
+  Random random(3, 0, 0);
   for (int round = 0; round < 3000; ++round) {
     std::vector<MadeBlock> blocks(1 + random.below(8));
     std::vector<std::uint32_t> labels;
@@ -225,7 +225,7 @@ TEST_CASE("Whatever the code and the accesses, each access is there once") {
 
 TEST_CASE("A walk along a path finds accesses at that path's slots") {
   // Code in which each block has a label of its own: there is one path only.
-  model::Random random(4, 0, 0);
+  Random random(4, 0, 0);
   for (int round = 0; round < 500; ++round) {
     std::vector<MadeBlock> blocks(2 + random.below(8));
     std::vector<std::uint32_t> labels;

@@ -1,5 +1,5 @@
 // The order in which the SMs' requests reach the L2.
-#include "model/numeric/random_merge.h"
+#include "numeric/random_merge.h"
 #include "test/catch.h"
 
 #include <map>
@@ -8,8 +8,8 @@ using namespace warplens;
 
 namespace {
 
-std::vector<std::uint16_t> merge(model::FastRandom& random, const std::vector<std::size_t>& waiting) {
-  model::RandomMerge merge;
+std::vector<std::uint16_t> merge(FastRandom& random, const std::vector<std::size_t>& waiting) {
+  RandomMerge merge;
   for (std::size_t queue = 0; queue < waiting.size(); ++queue)
     merge.add(std::uint16_t(queue), waiting[queue]);
   std::vector<std::uint16_t> taken;
@@ -22,8 +22,8 @@ std::vector<std::uint16_t> merge(model::FastRandom& random, const std::vector<st
 } // namespace
 
 TEST_CASE("Every interleaving of the queues is equally likely") {
-  model::Random start(1, 0, 0);
-  model::FastRandom random(start);
+  Random start(1, 0, 0);
+  FastRandom random(start);
   for (const auto& [waiting, interleavings] :
        {std::pair(std::vector<std::size_t>{3, 2, 1}, 60u), std::pair(std::vector<std::size_t>{2, 0, 3}, 10u),
         std::pair(std::vector<std::size_t>{4, 4}, 70u)}) {
@@ -42,8 +42,8 @@ TEST_CASE("Every interleaving of the queues is equally likely") {
 }
 
 TEST_CASE("The next request is from a queue in proportion to its remaining requests") {
-  model::Random start(2, 0, 0);
-  model::FastRandom random(start);
+  Random start(2, 0, 0);
+  FastRandom random(start);
   constexpr unsigned merges = 2'000;
   const std::vector<std::size_t> waiting = {100, 300, 600};
   std::vector<double> after(3); // how many of each were taken when half of all were

@@ -1,11 +1,11 @@
-#include "model/numeric/nonnegative_least_squares.h"
+#include "numeric/nonnegative_least_squares.h"
 
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <limits>
 #include <vector>
 
-namespace warplens::model {
+namespace warplens {
 namespace {
 
 using Eigen::Index;
@@ -105,4 +105,4 @@ VectorXd solve_nonnegative(const MatrixXd& gram, const VectorXd& moments) {
   return x;
 }
 
-} // namespace warplens::model
+} // namespace warplens

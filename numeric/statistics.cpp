@@ -1,4 +1,4 @@
-#include "model/numeric/statistics.h"
+#include "numeric/statistics.h"
 
 #include <algorithm>
 #include <boost/math/distributions/students_t.hpp>
@@ -6,7 +6,7 @@
 #include <map>
 #include <vector>
 
-namespace warplens::model {
+namespace warplens {
 namespace {
 
 Histogram histogram_of(std::span<const double> values) {
@@ -86,4 +86,4 @@ void widen(Statistic& statistic, double by) {
   }
 }
 
-} // namespace warplens::model
+} // namespace warplens

@@ -5,7 +5,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace warplens::model {
+namespace warplens {
 
 __extension__ using Wide = unsigned __int128;
 
@@ -43,4 +43,4 @@ private:
   unsigned first_shift_, second_shift_;
 };
 
-} // namespace warplens::model
+} // namespace warplens

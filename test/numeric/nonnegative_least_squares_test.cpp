@@ -1,14 +1,14 @@
 // Nonnegative least squares against all active sets.
 
-#include "model/numeric/nonnegative_least_squares.h"
-#include "model/numeric/random.h"
+#include "numeric/nonnegative_least_squares.h"
+#include "numeric/random.h"
 #include "test/catch.h"
 
 #include <Eigen/Dense>
 #include <cmath>
 #include <vector>
 
-using namespace warplens::model;
+using namespace warplens;
 
 namespace {
 

@@ -3,7 +3,7 @@
 // numbers: as easy as 1, 2, 3", SC 2011.
 #pragma once
 
-#include "model/numeric/divisor.h"
+#include "numeric/divisor.h"
 
 #include <Random123/philox.h>
 #include <array>
@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace warplens::model {
+namespace warplens {
 
 /// The random stream of one trial of one launch.
 class Random {
@@ -98,4 +98,4 @@ private:
   std::uint64_t state_[2];
 };
 
-} // namespace warplens::model
+} // namespace warplens

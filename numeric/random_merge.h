@@ -1,12 +1,12 @@
 // The merge of several queues into one, in a random order.
 #pragma once
 
-#include "model/numeric/random.h"
+#include "numeric/random.h"
 
 #include <algorithm>
 #include <vector>
 
-namespace warplens::model {
+namespace warplens {
 
 /// Draws an interleaving of the queues. Each queue keeps its own order, and every interleaving is equally
 /// likely: the probability that a queue is next is in proportion to its remaining elements. Each waiting
@@ -41,4 +41,4 @@ private:
   std::vector<std::uint16_t> tickets_;
 };
 
-} // namespace warplens::model
+} // namespace warplens

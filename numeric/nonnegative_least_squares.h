@@ -4,7 +4,7 @@
 
 #include <Eigen/Core>
 
-namespace warplens::model {
+namespace warplens {
 
 /// Returns the x >= 0 that minimises |A x − b|, by the active-set method of Lawson and Hanson ("Solving Least
 /// Squares Problems", 1974, chapter 23). `gram` is A'A, and `moments` is A'b, so that the cost does not
@@ -12,4 +12,4 @@ namespace warplens::model {
 /// unique; then one of the minima is returned. The figures must be finite.
 Eigen::VectorXd solve_nonnegative(const Eigen::MatrixXd& gram, const Eigen::VectorXd& moments);
 
-} // namespace warplens::model
+} // namespace warplens

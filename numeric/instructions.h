@@ -7,7 +7,7 @@
 
 #include <utility>
 
-namespace warplens::model {
+namespace warplens {
 
 /// The instructions that every processor of the architecture has.
 struct PlainInstructions {
@@ -43,4 +43,4 @@ template <class Work> [[gnu::always_inline]] inline void with_instructions(Work&
     work(PlainInstructions());
 }
 
-} // namespace warplens::model
+} // namespace warplens

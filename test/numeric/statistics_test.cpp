@@ -1,4 +1,4 @@
-#include "model/numeric/statistics.h"
+#include "numeric/statistics.h"
 #include "test/catch.h"
 
 #include <numeric>
@@ -9,7 +9,7 @@ TEST_CASE("Mean, deviation and intervals against known values") {
   // 1 … 10: mean 5.5, variance 55/6; Student's t for 9 degrees of freedom at 0.975 is 2.262157 (any table).
   std::vector<double> values(10);
   std::iota(values.begin(), values.end(), 1.0);
-  const Statistic statistic = model::summarize(values);
+  const Statistic statistic = summarize(values);
   CHECK(statistic.mean == Approx(5.5));
   CHECK(statistic.std_deviation == Approx(std::sqrt(55.0 / 6)));
   const double half = 2.262157 * std::sqrt(55.0 / 6 / 10);
@@ -24,7 +24,7 @@ TEST_CASE("Mean, deviation and intervals against known values") {
 }
 
 TEST_CASE("Two values, t for one degree of freedom") {
-  const Statistic statistic = model::summarize(std::vector<double>{0, 2});
+  const Statistic statistic = summarize(std::vector<double>{0, 2});
   CHECK(statistic.mean == Approx(1));
   CHECK(statistic.std_deviation == Approx(std::sqrt(2.0)));
   CHECK(statistic.ci95[1] - 1 == Approx(12.7062).epsilon(1e-5)); // × √2 / √2
@@ -35,7 +35,7 @@ TEST_CASE("The part of the machine is what varies more than the order alone") {
   // freedom.
   const std::vector<double> values{9, 10, 11, 19, 20, 21};
   const std::vector<std::uint32_t> machines{0, 0, 0, 1, 1, 1};
-  const Statistic statistic = model::summarize(values, machines);
+  const Statistic statistic = summarize(values, machines);
   const double all = (6 * 25 + 4.0) / 5;
   CHECK(statistic.mean == Approx(15));
   CHECK(statistic.std_deviation == Approx(std::sqrt(all)));
@@ -45,12 +45,12 @@ TEST_CASE("The part of the machine is what varies more than the order alone") {
         Approx(2.776445 / std::sqrt(6)).epsilon(1e-6)); // t for 4 degrees of freedom
   // Machines that do not differ, and a single one, have no part.
   const std::vector<std::uint32_t> mixed{0, 1, 0, 1, 0, 1};
-  CHECK(*model::summarize(std::vector<double>{1, 1, 2, 2, 3, 3}, mixed).of_machine == 0);
-  CHECK_FALSE(model::summarize(values, std::vector<std::uint32_t>(6, 3)).of_machine);
+  CHECK(*summarize(std::vector<double>{1, 1, 2, 2, 3, 3}, mixed).of_machine == 0);
+  CHECK_FALSE(summarize(values, std::vector<std::uint32_t>(6, 3)).of_machine);
 }
 
 TEST_CASE("A figure that does not vary") {
-  const Statistic statistic = model::summarize(std::vector<double>(64, 0.875));
+  const Statistic statistic = summarize(std::vector<double>(64, 0.875));
   CHECK(statistic.mean == 0.875);
   CHECK(statistic.std_deviation == 0);
   CHECK(statistic.ci95[0] == 0.875);
@@ -61,6 +61,6 @@ TEST_CASE("A figure that does not vary") {
 }
 
 TEST_CASE("Large values with a small deviation keep it") {
-  const Statistic statistic = model::summarize(std::vector<double>{1e9 + 1, 1e9 + 2, 1e9 + 3});
+  const Statistic statistic = summarize(std::vector<double>{1e9 + 1, 1e9 + 2, 1e9 + 3});
   CHECK(statistic.std_deviation == Approx(1));
 }

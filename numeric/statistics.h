@@ -1,11 +1,11 @@
 // The statistics of a figure that has one value per trial.
 #pragma once
 
-#include "result/result.h"
+#include "numeric/statistic.h"
 
 #include <span>
 
-namespace warplens::model {
+namespace warplens {
 
 /// Returns the mean, its Student-t interval, the sample standard deviation (n − 1), the mean ± 2 standard
 /// deviations, and a histogram of equal bins over [minimum, maximum]. There must be at least two values, as a
@@ -20,4 +20,4 @@ Statistic summarize(std::span<const double> values, std::span<const std::uint32_
 /// Moves both ends of both intervals outwards, by what else a figure may be off.
 void widen(Statistic& statistic, double by);
 
-} // namespace warplens::model
+} // namespace warplens
