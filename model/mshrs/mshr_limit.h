@@ -1,4 +1,4 @@
-// The MSHRs of an SM: the entries that its pending requests hold, of which there is a limited number.
+// The number of MSHRs (miss status holding registers) that an SM has, and how many its pending requests hold.
 #pragma once
 
 #include "model/sm/cycle.h"
@@ -9,10 +9,10 @@
 
 namespace warplens::model {
 
-class Mshrs {
+class MshrLimit {
 public:
   /// `limit`: 0 for any number.
-  explicit Mshrs(std::uint32_t limit) : limit_(limit) {}
+  explicit MshrLimit(std::uint32_t limit) : limit_(limit) {}
 
   void sent(std::uint32_t entries) { unanswered_ += entries; }
   /// Schedules the release of `entries` MSHRs in cycle `at`.

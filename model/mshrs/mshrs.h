@@ -1,4 +1,5 @@
-// Pending line fills of a cache, and the waiters merged into each.
+// The MSHRs (miss status holding registers) of a cache: its pending line fills, and the waiters merged into
+// each. Their number has a limit of its own: MshrLimit.
 #pragma once
 
 #include "model/cache/set_store.h"
@@ -20,22 +21,22 @@ using FillNumber = std::uint32_t;
 /// The index of the load to wake.
 using Waiter = std::uint32_t;
 
-/// When something is there, and which level served it.
+/// The time at which a request is answered, and the level that served it.
 struct Arrival {
   // Both share a word, which is copied at once: the host's processor stalls on memory that was written in
   // parts.
   Cycle at : 56 = 0;
   Level level : 8 = Level::l1;
-  /// Both must be there: the later one counts, of two at once that from farther away.
+  /// Waits for both: the later one counts, of two at once that from farther away.
   void and_also(Arrival other) {
     const bool is_last = other.at > at || (other.at == at && other.level > level);
     *this = is_last ? other : *this;
   }
 };
 
-class Fills {
+class Mshrs {
 public:
-  Fills() : buckets_(min_buckets) {}
+  Mshrs() : buckets_(min_buckets) {}
 
   /// Adds a fill of some of a line's sectors, for which the waiter waits.
   [[gnu::always_inline]] FillNumber add(std::uint32_t line, unsigned sectors, Waiter waiter) {
@@ -45,20 +46,20 @@ public:
   }
   /// Adds an answer that brings no line into the cache: only the waiter waits for it.
   FillNumber add_apart(Waiter waiter) { return name(waiter); }
-  /// Adds a fill of which it is known when it arrives.
+  /// Adds a fill with a known arrival, for which nothing has to wait.
   void add(std::uint32_t line, unsigned sectors, const Arrival& arrival) {
     insert(line, State(sectors, arrival));
   }
-  /// Forgets what has arrived by `now`: it is not asked for any more.
+  /// Forgets the fills that have arrived by `now`: no later request looks them up.
   void forget_until(Cycle now) { forgotten_until_ = now; }
 
   struct Wait {
-    Arrival known{};           ///< the last of those that are known; 0: there is nothing to wait for
-    std::uint32_t unknown = 0; ///< other arrivals, of which the waiter will be notified
+    Arrival known{};           ///< the last of the known arrivals; 0: there is nothing to wait for
+    std::uint32_t unknown = 0; ///< the fills with an unknown arrival, which will notify the waiter
     unsigned sectors = 0;      ///< that are on their way
   };
-  /// Says which of a line's sectors are still on their way at `now`. Where it is unknown when they arrive, it
-  /// calls waiter() for the one that waits for them.
+  /// Returns which of a line's sectors are still on their way at `now`. Registers the waiter that waiter()
+  /// returns in each fill with an unknown arrival.
   template <class MakeWaiter>
   [[gnu::always_inline]] Wait wait(std::uint32_t line, unsigned sectors, Cycle now, MakeWaiter&& waiter) {
     Wait result;
