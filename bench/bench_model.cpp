@@ -4,8 +4,8 @@
 #include "bench/peak_memory.h"
 #include "bench/reference_trial.h"
 #include "model/clock/clocked_trial.h"
+#include "model/replay/trial_run.h"
 #include "model/run_trials.h"
-#include "model/trial/trial_run.h"
 
 #include <algorithm>
 #include <benchmark/benchmark.h>

@@ -2,7 +2,7 @@
 #include "bench/made_snapshot.h"
 #include "bench/reference_trial.h"
 #include "model/clock/clocked_trial.h"
-#include "model/trial/trial_run.h"
+#include "model/replay/trial_run.h"
 
 #include <cstdio>
 #include <cstdlib>

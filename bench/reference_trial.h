@@ -4,8 +4,8 @@
 #pragma once
 
 #include "model/dram/dram.h"
-#include "model/trial/schedule.h"
-#include "model/trial/trial.h"
+#include "model/replay/schedule.h"
+#include "model/replay/trial.h"
 #include "test/model/reference_caches.h"
 
 #include <numeric>

@@ -5,8 +5,8 @@
 #include "model/events.h"
 #include "model/gpu/known_times.h"
 #include "model/gpu/mig.h"
+#include "model/replay/observers/kernels_over_time.h"
 #include "model/snapshot/beside.h"
-#include "model/trial/observers/kernels_over_time.h"
 #include "numeric/statistics.h"
 
 #include <algorithm>

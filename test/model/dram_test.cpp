@@ -1,7 +1,7 @@
 // Main memory: the mapping of addresses, the cost of rows, the waits of requests for each other.
 #include "evaluated.h"
 #include "model/dram/dram.h"
-#include "model/trial/observers/dram_latencies.h"
+#include "model/replay/observers/dram_latencies.h"
 
 #include <cmath>
 #include <set>

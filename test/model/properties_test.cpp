@@ -1,7 +1,7 @@
 // Properties that hold for every trace under every combination of policies: requests and bytes add up between
 // the levels, a larger cache does not hit less, and the numbers of the SMs do not matter.
 #include "evaluated.h"
-#include "model/trial/trial.h"
+#include "model/replay/trial.h"
 #include "numeric/random.h"
 #include "test/thorough.h"
 #include "vocabulary/geometry.h"

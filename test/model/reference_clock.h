@@ -8,8 +8,8 @@
 #include "model/dram/dram_map.h"
 #include "model/gpu/occupancy.h"
 #include "model/gpu/slices.h"
+#include "model/replay/trial.h"
 #include "model/snapshot/snapshot.h"
-#include "model/trial/trial.h"
 #include "numeric/random.h"
 #include "test/model/reference_sm.h"
 

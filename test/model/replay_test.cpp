@@ -1,6 +1,6 @@
 // The trial's loops, compiled for any processor and for newer ones, give the same bits.
 #include "made_trace.h"
-#include "model/trial/trial_run.h"
+#include "model/replay/trial_run.h"
 #include "test/thorough.h"
 
 using namespace warplens;

@@ -1,4 +1,4 @@
-#include "model/trial/observers/reuse_distance.h"
+#include "model/replay/observers/reuse_distance.h"
 #include "numeric/random.h"
 #include "test/catch.h"
 

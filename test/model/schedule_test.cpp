@@ -1,6 +1,6 @@
 // The schedule of an SM.
 #include "made_trace.h"
-#include "model/trial/schedule.h"
+#include "model/replay/schedule.h"
 
 #include <algorithm>
 

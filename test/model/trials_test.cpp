@@ -1,8 +1,8 @@
 // Whole trials: conservation, determinism, trace files, refused accesses.
 #include "evaluated.h"
 #include "made_code.h"
+#include "model/replay/trial.h"
 #include "model/snapshot/snapshot_builder.h"
-#include "model/trial/trial.h"
 #include "numeric/random.h"
 #include "support/temporary.h"
 #include "test/trace/append.h"

@@ -2,7 +2,7 @@
 // begin.
 #include "model/corun.h"
 #include "model/model.h"
-#include "model/trial/schedule.h"
+#include "model/replay/schedule.h"
 #include "numeric/random.h"
 #include "support/temporary.h"
 #include "test/model/evaluated.h"

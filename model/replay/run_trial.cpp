@@ -1,4 +1,4 @@
-#include "model/trial/trial_run.h"
+#include "model/replay/trial_run.h"
 
 namespace warplens::model {
 

@@ -3,9 +3,9 @@
 
 #include "model/cache/l1.h"
 #include "model/cache/read_only_cache.h"
-#include "model/trial/constant_caches.h"
-#include "model/trial/schedule.h"
-#include "model/trial/trial_records.h"
+#include "model/replay/constant_caches.h"
+#include "model/replay/schedule.h"
+#include "model/replay/trial_records.h"
 
 #include <algorithm>
 #include <optional>

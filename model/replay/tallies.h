@@ -3,8 +3,8 @@
 #pragma once
 
 #include "model/cache/l2.h"
+#include "model/replay/trial.h"
 #include "model/snapshot/snapshot.h"
-#include "model/trial/trial.h"
 
 #include <array>
 #include <cstdint>

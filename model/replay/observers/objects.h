@@ -2,8 +2,8 @@
 #pragma once
 
 #include "model/counts/trial_observer.h"
+#include "model/replay/observers/reuse_distance.h"
 #include "model/snapshot/snapshot.h"
-#include "model/trial/observers/reuse_distance.h"
 #include "result/result.h"
 
 namespace warplens::model {

@@ -1,4 +1,4 @@
-#include "model/trial/observers/kernels_over_time.h"
+#include "model/replay/observers/kernels_over_time.h"
 
 #include <algorithm>
 #include <bit>

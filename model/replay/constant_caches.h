@@ -2,8 +2,8 @@
 #pragma once
 
 #include "model/cache/read_only_cache.h"
+#include "model/replay/trial.h"
 #include "model/snapshot/snapshot.h"
-#include "model/trial/trial.h"
 
 #include <span>
 #include <vector>

@@ -2,11 +2,11 @@
 // nothing for it.
 #pragma once
 
-#include "model/trial/l1_stage.h"
-#include "model/trial/l2_stage.h"
-#include "model/trial/memory_stage.h"
-#include "model/trial/trial.h"
-#include "model/trial/trial_records.h"
+#include "model/replay/l1_stage.h"
+#include "model/replay/l2_stage.h"
+#include "model/replay/memory_stage.h"
+#include "model/replay/trial.h"
+#include "model/replay/trial_records.h"
 #include "numeric/instructions.h"
 
 #include <concepts>

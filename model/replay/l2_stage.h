@@ -3,8 +3,8 @@
 #pragma once
 
 #include "model/cache/l2.h"
-#include "model/trial/constant_caches.h"
-#include "model/trial/trial_records.h"
+#include "model/replay/constant_caches.h"
+#include "model/replay/trial_records.h"
 #include "numeric/random_merge.h"
 
 #include <algorithm>

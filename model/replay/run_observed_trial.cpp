@@ -1,5 +1,5 @@
 // This is not in run_trial.cpp, as the compiler would then inline less of the trial without an observer.
-#include "model/trial/trial_run.h"
+#include "model/replay/trial_run.h"
 
 namespace warplens::model {
 

@@ -1,4 +1,4 @@
-#include "model/trial/observers/timeline.h"
+#include "model/replay/observers/timeline.h"
 
 #include <algorithm>
 #include <tuple>

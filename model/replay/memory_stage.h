@@ -2,7 +2,7 @@
 #pragma once
 
 #include "model/dram/dram.h"
-#include "model/trial/trial_records.h"
+#include "model/replay/trial_records.h"
 
 #include <algorithm>
 #include <array>

@@ -2,10 +2,10 @@
 #pragma once
 
 #include "model/cache/l2.h"
+#include "model/replay/append_buffer.h"
+#include "model/replay/tallies.h"
+#include "model/replay/trial.h"
 #include "model/snapshot/snapshot.h"
-#include "model/trial/append_buffer.h"
-#include "model/trial/tallies.h"
-#include "model/trial/trial.h"
 
 #include <bit>
 #include <cstddef>

@@ -3,7 +3,7 @@
 
 #include "model/counts/trial_observer.h"
 #include "model/gpu/gpu.h"
-#include "model/trial/observers/reuse_distance.h"
+#include "model/replay/observers/reuse_distance.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "model/trial/schedule.h"
+#include "model/replay/schedule.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "model/trial/observers/objects.h"
+#include "model/replay/observers/objects.h"
 
 #include "model/cache/sector_set.h"
 
