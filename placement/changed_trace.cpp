@@ -1,5 +1,7 @@
 #include "placement/changed_trace.h"
 
+#include "placement/change/place.h"
+#include "placement/change/rewrite.h"
 #include "support/hash.h"
 #include "vocabulary/geometry.h"
 #include "vocabulary/round_up.h"
@@ -83,41 +85,17 @@ ChangedTrace::ChangedTrace(const trace::AccessSource& trace, const Arrays& array
 void ChangedTrace::plan(const Move& move, ChangeContext& context) {
   const Array& array = arrays_[move.array];
   Planned planned;
-  switch (move.rewrite) {
-  case Rewrite::padded: planned = pad_shared(array, context); break;
-  case Rewrite::split: planned = split_structures(array, context); break;
-  case Rewrite::privatised: planned = privatise(array, move.array, context); break;
-  case Rewrite::swizzled: planned = swizzle_shared(array, context); break;
-  case Rewrite::uncached: planned = skip_l1(array, context); break;
-  case Rewrite::narrowed: planned = narrow_elements(array, context); break;
-  case Rewrite::swapped:
-  case Rewrite::coarsened:
-  case Rewrite::vectorised:
-  case Rewrite::regrouped:
-  case Rewrite::bounded:
+  if (move.rewrite == Rewrite::none)
+    planned = traits_of(move.to).plan(array, move, context);
+  else if (const auto plan_rewrite = traits_of(move.rewrite).plan)
+    planned = plan_rewrite(array, move.array, context);
+  else
     planned.reasons.push_back(context.because(array.first_access, "it is a change of the whole launch"));
-    break;
-  case Rewrite::none: planned = plan_move(move, array, context); break;
-  }
   if (planned.transformation == nullptr) {
     refusals_.push_back({move, std::move(planned.reasons)});
     return;
   }
   of_array_[move.array] = std::move(planned.transformation);
-}
-
-Planned ChangedTrace::plan_move(const Move& move, const Array& array, ChangeContext& context) {
-  Planned planned;
-  switch (move.to) {
-  case PlacementSpace::global: planned = to_global(array, context); break;
-  case PlacementSpace::read_only: planned = to_read_only(array, context); break;
-  case PlacementSpace::texture: planned = to_texture(array, context); break;
-  case PlacementSpace::texture_2d: planned = to_texture_2d(array, move, context); break;
-  case PlacementSpace::constant: planned = to_constant(array, context); break;
-  case PlacementSpace::shared: planned = to_shared(array, move.array, move, context); break;
-  case PlacementSpace::persisting: planned = to_persisting(array, context); break;
-  }
-  return planned;
 }
 
 void ChangedTrace::add_sites(std::uint32_t array, const Transformation& change, double address_instructions) {

@@ -44,7 +44,6 @@ public:
 
 private:
   void plan(const Move& move, ChangeContext& context);
-  static Planned plan_move(const Move& move, const Array& array, ChangeContext& context);
   void add_sites(std::uint32_t array, const Transformation& change, double address_instructions);
 
   const Arrays& arrays_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "model/model.h"
+#include "placement/change/suggested.h"
 #include "placement/changed_trace.h"
 #include "placement/estimate.h"
 #include "placement/time_change.h"
@@ -79,6 +80,8 @@ public:
   const model::Gpu& gpu() const { return gpu_; }
   const trace::Launch& launch() const { return trace_.launches()[launch_]; }
   std::uint32_t trials() const { return options_.trials; }
+  /// Returns the kernel as changes see it, after model_sample().
+  TracedKernel kernel() const { return {trace_, launch(), arrays_, gpu_, *sample_.result}; }
 
 private:
   /// Returns an error if a changed program does not launch the kernel in its place.

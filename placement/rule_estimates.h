@@ -10,9 +10,6 @@
 
 namespace warplens::placement {
 
-/// A counter that a rule looks at.
-enum class RuleCounter : std::uint8_t { excess_sectors, bank_conflicts, occupancy };
-
 struct RuleEstimate {
   RuleCounter counter = RuleCounter::excess_sectors;
   double share = 0; ///< of the time, at most; negative, as that of a gain
@@ -22,7 +19,3 @@ struct RuleEstimate {
 std::optional<RuleEstimate> rule_estimate(const Move& move, const Experiment& experiment);
 
 } // namespace warplens::placement
-
-template <>
-inline constexpr std::array<std::string_view, 3> warplens::names_of<warplens::placement::RuleCounter>{
-    "excess sectors", "bank conflicts", "occupancy"};

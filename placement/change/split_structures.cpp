@@ -1,6 +1,6 @@
 // An array of structures becomes an array for each member: what neighbouring lanes access of the same member
 // lies side by side.
-#include "placement/change/transformation.h"
+#include "placement/change/rewrite.h"
 #include "vocabulary/round_up.h"
 
 #include <bit>
@@ -31,8 +31,7 @@ private:
   std::uint64_t from_, to_, structure_bytes_, member_bytes_, stride_;
 };
 
-} // namespace
-
+/// Returns the bytes of the structures that an array in global memory consists of; 0: of none.
 std::uint64_t structure_bytes(const Array& array) {
   if (array.space != Space::global || array.element_bytes == 0 || array.is_cuda_array)
     return 0;
@@ -44,7 +43,7 @@ std::uint64_t structure_bytes(const Array& array) {
   return 0;
 }
 
-Planned split_structures(const Array& array, ChangeContext& context) {
+Planned split_structures(const Array& array, std::uint32_t /*index*/, ChangeContext& context) {
   const std::uint64_t bytes = structure_bytes(array);
   if (bytes == 0)
     return {nullptr, {context.because(array.first_access, "its lanes do not step by a structure")}};
@@ -54,5 +53,26 @@ Planned split_structures(const Array& array, ChangeContext& context) {
       begin + bytes / array.element_bytes * round_up(count * array.element_bytes, allocation_alignment);
   return {std::make_unique<SplitStructures>(array.base, begin, bytes, array.element_bytes, count), {}};
 }
+
+std::vector<Move> worth_splitting(const TracedKernel& kernel, std::uint32_t array) {
+  if (structure_bytes(kernel.arrays[array]) == 0)
+    return {};
+  return {{.array = array, .rewrite = Rewrite::split}};
+}
+
+std::string splitting_words(const Suggested& suggested) {
+  return fmt::format("store {} as an array for each member: a warp then accesses neighbouring elements, "
+                     "where it now steps by structures of {} B",
+                     suggested.array.name, structure_bytes(suggested.array));
+}
+
+} // namespace
+
+constinit const RewriteTraits split_rewrite{
+    .worth_trying = worth_splitting,
+    .plan = split_structures,
+    .words = splitting_words,
+    .counter = RuleCounter::excess_sectors,
+};
 
 } // namespace warplens::placement

@@ -4,6 +4,8 @@
 // rows the pieces are elements, as wider ones would not be aligned.
 #include "model/gpu/occupancy.h"
 #include "placement/change/block_copy.h"
+#include "placement/change/place.h"
+#include "placement/change/to_shared_tiles.h"
 #include "vocabulary/geometry.h"
 #include "vocabulary/round_up.h"
 
@@ -121,16 +123,7 @@ private:
   CopySites in_, back_;
 };
 
-} // namespace
-
-bool has_distant_lanes(const Array& array) {
-  std::uint64_t distant = 0;
-  for (const auto& [stride, count] : array.lane_strides)
-    distant += stride >= std::int64_t(line_bytes) || stride <= -std::int64_t(line_bytes) ? count : 0;
-  return distant * 4 >= array.whole_warps && distant != 0;
-}
-
-Planned to_shared(const Array& array, std::uint32_t index, const Move& move, ChangeContext& context) {
+Planned to_shared(const Array& array, const Move& move, ChangeContext& context) {
   const auto refuse = [&](std::uint32_t site, std::string text) {
     return Planned{nullptr, {context.because(site, std::move(text))}};
   };
@@ -141,7 +134,7 @@ Planned to_shared(const Array& array, std::uint32_t index, const Move& move, Cha
   if (array.is_cuda_array)
     return refuse(array.first_access, "its texels lie in blocks");
   if (move.part == SharedPart::tile)
-    return to_shared_tiles(array, index, move, context);
+    return to_shared_tiles(array, move, context);
   const std::uint32_t padding =
       move.part == SharedPart::padded ? std::bit_ceil(std::clamp(array.element_bytes, 4u, widest_chunk)) : 0;
   // Of an array that a block only stores to, it copies back what it stored, and needs nothing before that.
@@ -179,9 +172,43 @@ Planned to_shared(const Array& array, std::uint32_t index, const Move& move, Cha
   context.launch.static_shared_bytes += std::uint32_t(offset + bytes - taken);
   if (const auto occupied = model::occupancy(*context.gpu, context.launch); !occupied)
     return refuse(array.first_access, occupied.error().message);
-  return {std::make_unique<ToShared>(array, index, offset, chunk_bytes, copies_in, std::move(whole), padding,
-                                     context),
+  return {std::make_unique<ToShared>(array, move.array, offset, chunk_bytes, copies_in, std::move(whole),
+                                     padding, context),
           {}};
 }
+
+std::string staging_of(const Move& move, const Array& array) {
+  const std::string& name = array.name;
+  if (move.part == SharedPart::tile)
+    return fmt::format("stage {} through a tile in shared memory: the block's threads copy what the next "
+                       "steps of the loop load, side by side, between two barriers",
+                       name);
+  const char* const rows =
+      move.part == SharedPart::padded ? ", in rows one element longer than they are" : "";
+  if (array.loads == 0)
+    return fmt::format("let each block store {} to a tile in shared memory{}, and copy that to memory behind "
+                       "a barrier, neighbouring lanes side by side",
+                       name, rows);
+  return fmt::format("copy what a block accesses of {} to shared memory at its begin{}, neighbouring lanes "
+                     "side by side",
+                     name, rows);
+}
+
+std::string_view shared_memory(const model::Gpu&) {
+  return "shared memory";
+}
+
+std::string shared_words(const TracedKernel&, const Suggested& suggested) {
+  return staging_of(suggested.move, suggested.array);
+}
+
+} // namespace
+
+constinit const PlaceTraits shared_place{
+    .plan = to_shared,
+    .words = shared_words,
+    .memory_behind = shared_memory,
+    .counter = RuleCounter::excess_sectors,
+};
 
 } // namespace warplens::placement
