@@ -15,8 +15,8 @@
 
 namespace warplens::placement {
 
-/// What says how long a placement takes: the model's clock; Huang and Li's equations, as they mean or as they
-/// are printed; or PORPLE's sum of latencies, which only ranks.
+/// The estimator of a placement's time: the model's clock; Huang and Li's equations, corrected or literal; or
+/// PORPLE's sum of latencies, which only ranks.
 enum class Estimator : std::uint8_t { model, paper, paper_literal, porple };
 
 /// How placements are estimated.

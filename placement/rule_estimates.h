@@ -1,6 +1,6 @@
-// What a rule over counters would promise of a suggestion, as Nsight Compute's "Est. Speedup" does: the share
-// of the sectors, bank passes or warps that the kernel could do without. It is a bound, which takes it that
-// the time goes with the counter; a suggestion's own figure is modelled anew.
+// The gain that a rule over counters would promise of a suggestion, as Nsight Compute's "Est. Speedup" does:
+// the share of the sectors, bank passes or warps that the kernel could do without. It is a bound, which takes
+// it that the time goes with the counter; a suggestion's own figure is modelled anew.
 #pragma once
 
 #include "placement/experiment.h"

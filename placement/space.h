@@ -11,7 +11,7 @@ namespace warplens::placement {
 
 /// Each is described in its file, as placement/change/place.h lists them.
 enum class PlacementSpace : std::uint8_t {
-#define WARPLENS_PLACE(place, word) place,
+#define WARPLENS_PLACE(place, word, usage) place,
 #include "placement/places.def"
 #undef WARPLENS_PLACE
 };
@@ -21,7 +21,7 @@ enum class PlacementSpace : std::uint8_t {
 template <>
 inline constexpr auto warplens::names_of<warplens::placement::PlacementSpace> =
     std::to_array<std::string_view>({
-#define WARPLENS_PLACE(place, word) word,
+#define WARPLENS_PLACE(place, word, usage) word,
 #include "placement/places.def"
 #undef WARPLENS_PLACE
     });

@@ -150,7 +150,7 @@ std::vector<Estimate> coefficients_of(const Energies& energies) {
   return all;
 }
 
-std::vector<double> amounts_of(const KernelResult& kernel) {
+std::vector<double> event_amounts(const KernelResult& kernel) {
   const double seconds = snapshot_seconds(kernel);
   std::vector<double> amounts{1, sms_in_use(kernel), double(kernel.occupancy.sms) - sms_in_use(kernel)};
   for (const Instructions& of_kind : kernel.events->instructions)

@@ -73,7 +73,7 @@ std::optional<double> squared_voltage(const Energies& energies, double clock_mhz
 
 /// The terms of a kernel's power in the order of term_names(): 1, SMs in use and idle, lanes per second of
 /// each kind of instruction, events per second of each kind.
-std::vector<double> amounts_of(const KernelResult& kernel);
+std::vector<double> event_amounts(const KernelResult& kernel);
 /// Returns the terms' names, as a GPU file's [power] has them: "constant_w", "sm_w", "idle_sm_w", "fp32_pj",
 /// …
 const std::vector<std::string>& term_names();

@@ -191,7 +191,7 @@ std::optional<power::Energies> energies_of(const KernelResult& kernel) {
 Expected<void> estimate_and_print(const CorunOptions& options) {
   TRY_LET(kernels, read_kernels(options.files, {}, options.model, options.output));
   if (kernels->size() < 2)
-    return fail("one kernel runs beside no other: the results have {}", kernels->size());
+    return fail("corun needs two kernels: the results have {}", kernels->size());
   const std::optional<power::Energies> known = energies_of(kernels->front());
   const power::Energies* const energies = known ? &*known : nullptr;
   TRY_LET(pairs, judge::estimate_pairs(*kernels, issue_width, energies));
@@ -238,7 +238,7 @@ Expected<void> corun_and_print(const CorunOptions& options, const CLI::App& comm
   if (std::size_t(traces) != options.files.size())
     return fail("traces run beside each other, and results are estimated: name either");
   if (options.files.size() < 2)
-    return fail("one kernel runs beside no other: name two traces, or one twice");
+    return fail("corun needs two traces: name two, or one twice");
   if (options.estimates && options.files.size() != 2)
     return fail("an estimate is of two kernels, and there are {}", options.files.size());
   if (options.search && options.files.size() != 2)

@@ -147,17 +147,17 @@ void declare_dram_map(CLI::App& app, Action& chosen) {
           ->excludes(gpu)
           ->excludes(latencies)
           ->excludes(pairs);
-  command->add_option("--lowest-bit", options->plan.lowest_bit, "of the addresses that differ")
+  command->add_option("--lowest-bit", options->plan.lowest_bit, "lowest address bit in which pairs differ")
       ->check(CLI::Range(3, 20))
       ->capture_default_str();
-  command->add_option("--highest-bit", options->plan.highest_bit, "likewise, inclusive")
+  command->add_option("--highest-bit", options->plan.highest_bit, "highest address bit in which pairs differ")
       ->check(CLI::Range(21, 38))
       ->capture_default_str();
-  command->add_option("--random-pairs", options->plan.random_pairs, "that are measured")
+  command->add_option("--random-pairs", options->plan.random_pairs, "number of random pairs to measure")
       ->check(CLI::Range(2048, 1 << 22))
       ->capture_default_str()
       ->excludes(latencies);
-  command->add_option("--seed", options->plan.seed, "of the pairs")->capture_default_str();
+  command->add_option("--seed", options->plan.seed, "seed of the random pairs")->capture_default_str();
   command->footer("  warplens dram-map --pairs > pairs.csv\n"
                   "  warplens dram-map --kernel > measure_pairs.cu\n"
                   "  nvcc -O2 measure_pairs.cu -o measure_pairs && ./measure_pairs pairs.csv > measured.csv\n"

@@ -129,7 +129,7 @@ Expected<void> add_comparisons(const std::string& names, const std::vector<RunSe
   for (const RunSet& set : sets)
     for (const Region& region : set.regions)
       known += (known.empty() ? "" : ", ") + region.name;
-  return fail("--compare {}: there are not both on one GPU; there are {}", names, known);
+  return fail("--compare {}: not modelled on the same GPU; there are {}", names, known);
 }
 
 Expected<void> print_found(const Significance& found, const ExplainCommand& command) {

@@ -10,6 +10,7 @@
 #include "driver/stages/simulate.h"
 #include "driver/stages/train_overlap.h"
 #include "judge/threshold.h"
+#include "placement/change/place.h"
 #include "placement/print/placement_report.h"
 #include "placement/source_edits.h"
 #include "support/display_name.h"
@@ -40,6 +41,8 @@ struct PlacementOptions {
   std::optional<double> measured_ns;
   bool searches = false, checks = false, quiet = false;
 };
+
+constexpr std::size_t help_width = 90;
 
 model::Options model_options_of(const PlacementOptions& options) {
   model::Options model;
@@ -239,8 +242,12 @@ void declare_placement(CLI::App& app, const std::vector<std::string>& rest, Acti
   command
       ->add_option(
           "--move", options->moves,
-          "model only this placement: ARRAY:PLACE, several with commas; places are global, ldg,\n"
-          "texture, texture2d[=TEXELS], constant, shared[=whole|padded|tile] and persist (in the L2)")
+          fmt::format(
+              "{}",
+              fmt::join(wrapped("model only this placement: ARRAY:PLACE, several with commas; places are " +
+                                    placement::place_usage(),
+                                help_width),
+                        "\n")))
       ->type_name("MOVES");
   command->add_flag("--search", options->searches, "search the fastest placement of all arrays together")
       ->excludes("--move");

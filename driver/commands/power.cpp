@@ -90,7 +90,7 @@ Expected<void> train_and_print(const PowerOptions& options) {
                     options.output.file);
 }
 
-Expected<void> tell_and_print(const PowerOptions& options) {
+Expected<void> predict_and_print(const PowerOptions& options) {
   TRY_LET(kernels, read_kernels(options.results));
   std::map<std::string, model::Gpu> gpus;
   std::vector<judge::PoweredKernel> powered;
@@ -155,7 +155,7 @@ void declare_power(CLI::App& app, Action& chosen) {
     if (!options->train.empty() && options->format != "text")
       throw CLI::ValidationError("--format", "--train prints a part of a GPU file, which is text");
     chosen = [options] {
-      return options->train.empty() ? tell_and_print(*options) : train_and_print(*options);
+      return options->train.empty() ? predict_and_print(*options) : train_and_print(*options);
     };
   });
 }

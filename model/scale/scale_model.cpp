@@ -20,7 +20,7 @@ std::vector<std::uint64_t> instructions_of_paths(const Code& code) {
         std::accumulate(path.blocks.begin(), path.blocks.end(), std::uint64_t{0},
                         [&](std::uint64_t sum, std::uint32_t block) {
                           const auto& blocks = code.kernel.blocks;
-                          return sum + (block == Path::loose ? 1 : blocks[block].end - blocks[block].begin);
+                          return sum + (block == Path::unmatched ? 1 : blocks[block].end - blocks[block].begin);
                         }));
   return all;
 }

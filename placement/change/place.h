@@ -30,12 +30,15 @@ struct PlaceTraits {
   std::optional<RuleCounter> counter = std::nullopt; ///< of the rule that speaks for the move
 };
 
-#define WARPLENS_PLACE(place, word) extern const PlaceTraits place##_place;
+#define WARPLENS_PLACE(place, word, usage) extern const PlaceTraits place##_place;
 #include "placement/places.def"
 #undef WARPLENS_PLACE
 
 /// Returns the row of a place.
 const PlaceTraits& traits_of(PlacementSpace place);
+
+/// Returns the words of all places with what may follow them, as the help lists them.
+std::string place_usage();
 
 /// Returns whether textures and read-only loads have a cache of their own, not the L1.
 bool has_texture_cache(const model::Gpu& gpu);

@@ -88,7 +88,7 @@ inline void add_random_code(model::Snapshot& snapshot, Random& random) {
     model::Path& path = code.paths.emplace_back();
     for (std::size_t left = warp.accesses.size(); left != 0;) {
       if (random.below(8) == 0) {
-        path.blocks.push_back(model::Path::loose);
+        path.blocks.push_back(model::Path::unmatched);
         --left;
         continue;
       }

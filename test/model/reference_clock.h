@@ -343,7 +343,7 @@ private:
       std::int16_t group = 0; // of copies, the current one
       for (std::size_t at = 0; at < path.blocks.size(); ++at) {
         const std::uint32_t block = path.blocks[at];
-        if (block == model::Path::loose) {
+        if (block == model::Path::unmatched) {
           waits_for_loose = waits_for_loose || access->is_awaited;
           add({.pipe =
                    access->kind == AccessKind::barrier ? Instruction::none : model::ClockFigures::memory_pipe,
@@ -357,7 +357,7 @@ private:
             *std::ranges::find(instruction.sources, Instruction::none) = model::loose_scoreboard;
           const sass::Instruction& of_code = snapshot_.code->kernel.instructions[i];
           const bool goes_elsewhere = i + 1 == timed->block(block).end && at + 1 < path.blocks.size() &&
-                                      path.blocks[at + 1] != model::Path::loose &&
+                                      path.blocks[at + 1] != model::Path::unmatched &&
                                       timed->block(path.blocks[at + 1]).begin != i + 1;
           const Cycle resolves = of_code.kind != sass::InstructionClass::branch ? 0
                                  : name_of(of_code) == "BSYNC"                  ? 9

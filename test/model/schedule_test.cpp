@@ -85,7 +85,7 @@ TEST_CASE("Every access is issued once, each warp's in its order or in a rotatio
     }
 }
 
-TEST_CASE("Trials differ in how the blocks are moved against each other") {
+TEST_CASE("Trials differ in the stagger of the first blocks") {
   MadeTrace made(8, 32);
   const auto load = made.site();
   for (std::uint64_t block = 0; block < 8; ++block)

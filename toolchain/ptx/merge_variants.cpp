@@ -47,7 +47,7 @@ Expected<Names> renamed(const Items& plain, const Items& probed) {
       names.insert(name);
     else if (item->kind == ptx::ItemKind::variable && item->text != same->second->text) {
       if (ptx::is_external(*item) || !item->text.ends_with("};"))
-        return fail("the variable {} is another one with probes", name);
+        return fail("the variable {} differs between the variants with and without probes", name);
       names.insert(name);
     }
   }
