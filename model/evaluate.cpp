@@ -364,7 +364,7 @@ Expected<Result> evaluate(const trace::AccessSource& trace, const std::vector<Gp
     trace::Launch assumed = launch;
     if (options.registers && assumed.registers_per_thread == 0)
       assumed.registers_per_thread = *options.registers;
-    DecodedLaunch decoded(trace, assumed, options.without_clock ? Accesses::of_caches : Accesses::all);
+    DecodedLaunch decoded(trace, assumed, options.without_clock ? Accesses::cached : Accesses::all);
     for (const Gpu& gpu : is_wanted(launch) ? gpus : std::vector<Gpu>()) {
       of_share.number = number++;
       if (!share.is_mine(of_share.number))

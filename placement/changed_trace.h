@@ -50,7 +50,7 @@ private:
   std::size_t launch_;
   std::vector<Site> sites_;
   std::vector<trace::Launch> launches_;
-  std::vector<std::unique_ptr<Transformation>> of_array_;                  ///< null: it stays
+  std::vector<std::unique_ptr<Transformation>> transformations_;           ///< null: it stays
   std::vector<std::unordered_map<std::uint64_t, std::uint64_t>> new_site_; ///< Site::id, by array and old id
   std::vector<Refusal> refusals_;
 };

@@ -22,7 +22,7 @@ struct Parts {
   double l1 = 0, l2 = 0, dram = 0;
 
   double all() const { return constant + sms + idle_sms + instructions + shared + l1 + l2 + dram; }
-  double of_events() const { return instructions + shared + l1 + l2 + dram; }
+  double event_watts() const { return instructions + shared + l1 + l2 + dram; }
 };
 
 /// What a line of the source takes of the kernel's energy: that of its events, and its share of the rest by

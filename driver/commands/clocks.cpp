@@ -74,8 +74,8 @@ public:
       slots_.emplace_back();
       by_clock_.emplace_back();
     }
-    by_clock_[found->second].push_back({mhz, &kernel, power->watts.all() - power->watts.of_events(),
-                                        power->watts.of_events() * power->seconds, power->seconds});
+    by_clock_[found->second].push_back({mhz, &kernel, power->watts.all() - power->watts.event_watts(),
+                                        power->watts.event_watts() * power->seconds, power->seconds});
     power::Slot& slot = slots_[found->second];
     slot.push_back({mhz, power->seconds, power->joules.value});
     clocks_.insert(mhz);

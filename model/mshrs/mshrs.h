@@ -131,24 +131,24 @@ private:
     static constexpr Cycle unknown = Cycle{1} << 55; ///< later than every known arrival
     std::uint64_t bits_ = 0;
   };
-  static constexpr unsigned of_bucket = 5, slots_numbered = 8;
+  static constexpr unsigned bucket_slots = 5, slots_numbered = 8;
   /// Slots for fills, in one line of the host's cache. They are compared together, without branches.
   struct alignas(64) Bucket {
-    std::array<std::uint32_t, of_bucket> lines{};
-    std::array<State, of_bucket> states{};
+    std::array<std::uint32_t, bucket_slots> lines{};
+    std::array<State, bucket_slots> states{};
     bool overflowed = false; ///< whether fills that belong here may lie in the next bucket
 
     /// Returns a bit for each slot of this line.
     unsigned of_line(std::uint32_t line) const {
       unsigned found = 0;
-      for (unsigned i = 0; i < of_bucket; ++i)
+      for (unsigned i = 0; i < bucket_slots; ++i)
         found |= unsigned(lines[i] == line) << i;
       return found;
     }
     /// Returns a bit for each slot that is free, or of which the fill has arrived.
     unsigned free(Cycle by) const {
       unsigned found = 0;
-      for (unsigned i = 0; i < of_bucket; ++i)
+      for (unsigned i = 0; i < bucket_slots; ++i)
         found |= unsigned(states[i].has_arrived(by)) << i;
       return found;
     }
@@ -206,12 +206,12 @@ private:
     std::vector<Bucket> old = std::exchange(buckets_, {});
     std::size_t left = 0;
     for (const Bucket& bucket : old)
-      left += of_bucket - unsigned(std::popcount(bucket.free(forgotten_until_)));
+      left += bucket_slots - unsigned(std::popcount(bucket.free(forgotten_until_)));
     buckets_.resize(std::max(min_buckets, std::bit_ceil(left / 2)));
     shift_ = shift_of(buckets_.size());
     overflows_left_ = std::ptrdiff_t(buckets_.size()); // more than can overflow now
     for (const Bucket& bucket : old)
-      for (unsigned i = 0; i < of_bucket; ++i)
+      for (unsigned i = 0; i < bucket_slots; ++i)
         if (const State& state = bucket.states[i]; !state.has_arrived(forgotten_until_)) {
           const std::uint32_t slot = insert(bucket.lines[i], state);
           if (state.is_unknown())

@@ -150,7 +150,7 @@ private:
     state_.observer.looked_up(kind == L2Kind::load, line, sectors, outcome, 0);
     // An update's own figures are those of its load.
     const bool timed = kind != L2Kind::store || request.kind() == L2Kind::store;
-    const Reason reason = kind != L2Kind::store ? Reason::read : timed ? Reason::written : Reason::of_update;
+    const Reason reason = kind != L2Kind::store ? Reason::read : timed ? Reason::written : Reason::updated;
     unsigned to_wait_for = kind == L2Kind::store ? outcome.updated : outcome.fetched;
     to_memory.add(line, request.requester, to_wait_for, reason);
     if (kind == L2Kind::store && outcome.fetched != 0) [[unlikely]] {

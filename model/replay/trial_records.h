@@ -99,7 +99,7 @@ struct MergedRequests {
 
 /// The fields of a request to memory, without its line. Its requester waits for the first two reasons only.
 struct DramRequest {
-  enum class Reason : std::uint32_t { read, written, evicted, filled, of_update };
+  enum class Reason : std::uint32_t { read, written, evicted, filled, updated };
   static constexpr std::size_t reasons = 5;
   std::uint32_t requester;
   std::uint32_t fields; ///< four bits: sectors; the rest: a Reason

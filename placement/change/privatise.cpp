@@ -78,8 +78,8 @@ public:
 private:
   /// Visits the words that the block adds to, a word for each lane, as accesses to its copy and to the array.
   template <class Visit> void each_piece(std::uint64_t block, std::uint32_t warp, Visit&& visit) const {
-    const auto found = array_.of_block.find(block);
-    if (found == array_.of_block.end())
+    const auto found = array_.block_uses.find(block);
+    if (found == array_.block_uses.end())
       return;
     const std::uint64_t step = array_.element_bytes, end = found->second.stored.end;
     for (std::uint64_t first = found->second.stored.begin + warp * warp_lanes * step; first < end;

@@ -20,7 +20,7 @@ namespace {
 /// another one stores to.
 bool is_stored_for_others(const Array& array, bool whole_lines) {
   std::unordered_map<std::uint64_t, StoredLine> stored; // by line
-  for (const auto& [block, use] : array.of_block) {
+  for (const auto& [block, use] : array.block_uses) {
     if (use.has_too_many_lines && !use.stored.empty())
       return true;
     for (const StoredLine& line : use.stored_lines) {
@@ -35,7 +35,7 @@ bool is_stored_for_others(const Array& array, bool whole_lines) {
   }
   if (!whole_lines)
     return false;
-  for (const auto& [block, use] : array.of_block)
+  for (const auto& [block, use] : array.block_uses)
     for (const std::uint64_t line : use.lines)
       if (stored.contains(line) && use.stores_to(line) == nullptr)
         return true;
@@ -45,7 +45,7 @@ bool is_stored_for_others(const Array& array, bool whole_lines) {
 /// Returns whether the block's stores fill chunks of these bytes.
 bool fills_chunks(const Array& array, std::uint32_t bytes) {
   const std::uint64_t chunk = (std::uint64_t{1} << bytes) - 1;
-  for (const auto& [block, use] : array.of_block)
+  for (const auto& [block, use] : array.block_uses)
     for (const StoredLine& line : use.stored_lines)
       for (const std::uint64_t half : line.bytes)
         for (unsigned at = 0; at < 64; at += bytes)
@@ -66,7 +66,7 @@ public:
         threads_(std::uint32_t(context.launch.block.count())), whole_(std::move(whole)),
         in_(array, 2 * std::uint64_t{number}, context.site(array.first_access)),
         back_(array, 2 * std::uint64_t{number} + 1, context.site(array.first_access)) {
-    for (const auto& [block, use] : array.of_block)
+    for (const auto& [block, use] : array.block_uses)
       copies_.emplace(block, BlockCopy(whole_.empty() ? use.lines : whole_, padding));
   }
 
@@ -108,7 +108,7 @@ public:
     put_barrier(warp, threads_, back_.barrier(), emit);
     if (const auto copy = copies_.find(block); copy != copies_.end())
       each_piece(copy->second, offset_, chunk_bytes_, warp, threads_,
-                 copies_in_ ? nullptr : &array_.of_block.at(block),
+                 copies_in_ ? nullptr : &array_.block_uses.at(block),
                  [&](const CopyPiece& piece) { back_.put(piece, false, emit); });
   }
 
@@ -155,7 +155,7 @@ Planned to_shared(const Array& array, const Move& move, ChangeContext& context) 
   std::uint64_t bytes = move.part == SharedPart::whole ? array.bytes : 0;
   bool too_many = false;
   if (move.part != SharedPart::whole)
-    for (const auto& [block, use] : array.of_block) {
+    for (const auto& [block, use] : array.block_uses) {
       bytes = std::max(bytes, BlockCopy(use.lines, padding).bytes());
       too_many |= use.has_too_many_lines;
     }

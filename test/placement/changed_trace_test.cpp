@@ -98,7 +98,7 @@ TEST_CASE("arrays are found by address, with their uses") {
   CHECK(arrays[0].stores == 0);
   CHECK(arrays[0].bytes == 8192);
   CHECK(arrays[1].stores == 64);
-  CHECK(arrays[0].of_block.at(3).lines.size() == 2);
+  CHECK(arrays[0].block_uses.at(3).lines.size() == 2);
   CHECK_FALSE(arrays.named("c"));
 }
 
