@@ -13,8 +13,6 @@
 namespace warplens::placement {
 namespace {
 
-constexpr std::uint64_t bank_bytes = 4;
-
 class PadShared final : public Transformation {
 public:
   PadShared(std::uint64_t from, std::uint64_t to, std::uint64_t row_bytes, std::uint64_t padding)

@@ -9,7 +9,7 @@ namespace warplens::placement {
 namespace {
 
 constexpr std::uint64_t max_structure_bytes = 256;
-constexpr double min_share = 0.5; ///< of whole warps' accesses that step by the structure
+constexpr double min_structured_share = 0.5; ///< of whole warps' accesses that step by the structure
 
 class SplitStructures final : public Transformation {
 public:
@@ -38,7 +38,7 @@ std::uint64_t structure_bytes(const Array& array) {
   for (const auto& [stride, count] : array.lane_strides)
     if (stride > std::int64_t(array.element_bytes) && stride <= std::int64_t(max_structure_bytes) &&
         stride % std::int64_t(array.element_bytes) == 0 &&
-        double(count) >= min_share * double(array.whole_warps))
+        double(count) >= min_structured_share * double(array.whole_warps))
       return std::uint64_t(stride);
   return 0;
 }

@@ -9,8 +9,6 @@
 namespace warplens::placement {
 namespace {
 
-constexpr std::uint64_t bank_bytes = 4;
-
 /// Exchanges the elements of each row within the width of the banks, by the row's number.
 class SwizzleShared final : public Transformation {
 public:

@@ -106,6 +106,8 @@ struct Planned {
   std::vector<Reason> reasons;
 };
 
+constexpr std::uint64_t bank_bytes = 4; ///< that a bank of shared memory serves at once
+
 /// Returns the distance of a shared array's rows, by which lanes are apart that access one bank; 0: none are.
 std::uint64_t conflicting_row_bytes(const Array& array);
 
