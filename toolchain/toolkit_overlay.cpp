@@ -27,12 +27,12 @@ std::set<std::string> names_in(const fs::path& folder) {
 /// Fills the folder with links to what is in `original`, and with linker scripts for the libraries of the CPU
 /// back end: a library has to be opened in its own folder to find the others there.
 Expected<void> fill_with_libraries(const fs::path& folder, const fs::path& original) {
-  const fs::path& ours = resources().libraries;
-  const auto own = names_in(ours);
+  const fs::path& back_end_folder = resources().libraries;
+  const auto own = names_in(back_end_folder);
   fs::create_directories(folder);
   for (const std::string& name : own) // also where the toolkit lacks the library
     if (!name.starts_with("libwarplens_"))
-      TRY(write_file(folder / name, fmt::format("INPUT({})\n", (ours / name).string())));
+      TRY(write_file(folder / name, fmt::format("INPUT({})\n", (back_end_folder / name).string())));
   for (const std::string& name : names_in(original)) {
     if (own.contains(name))
       continue;

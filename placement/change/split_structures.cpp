@@ -1,5 +1,7 @@
 // An array of structures becomes an array for each member: what neighbouring lanes access of the same member
 // lies side by side.
+#include "placement/change/split_structures.h"
+
 #include "placement/change/rewrite.h"
 #include "vocabulary/round_up.h"
 
@@ -10,6 +12,21 @@ namespace {
 
 constexpr std::uint64_t max_structure_bytes = 256;
 constexpr double min_structured_share = 0.5; ///< of whole warps' accesses that step by the structure
+
+} // namespace
+
+std::uint64_t structure_bytes(const Array& array) {
+  if (array.space != Space::global || array.element_bytes == 0 || array.is_cuda_array)
+    return 0;
+  for (const auto& [stride, count] : array.lane_strides)
+    if (stride > std::int64_t(array.element_bytes) && stride <= std::int64_t(max_structure_bytes) &&
+        stride % std::int64_t(array.element_bytes) == 0 &&
+        double(count) >= min_structured_share * double(array.whole_warps))
+      return std::uint64_t(stride);
+  return 0;
+}
+
+namespace {
 
 class SplitStructures final : public Transformation {
 public:
@@ -30,18 +47,6 @@ public:
 private:
   std::uint64_t from_, to_, structure_bytes_, member_bytes_, stride_;
 };
-
-/// Returns the bytes of the structures that an array in global memory consists of; 0: of none.
-std::uint64_t structure_bytes(const Array& array) {
-  if (array.space != Space::global || array.element_bytes == 0 || array.is_cuda_array)
-    return 0;
-  for (const auto& [stride, count] : array.lane_strides)
-    if (stride > std::int64_t(array.element_bytes) && stride <= std::int64_t(max_structure_bytes) &&
-        stride % std::int64_t(array.element_bytes) == 0 &&
-        double(count) >= min_structured_share * double(array.whole_warps))
-      return std::uint64_t(stride);
-  return 0;
-}
 
 Planned split_structures(const Array& array, std::uint32_t /*index*/, ChangeContext& context) {
   const std::uint64_t bytes = structure_bytes(array);

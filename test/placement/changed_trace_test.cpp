@@ -3,6 +3,7 @@
 #include "model/gpu/occupancy.h"
 #include "model/snapshot/coalesce.h"
 #include "model/snapshot/snapshot.h"
+#include "placement/change/block_copy.h"
 #include "placement/experiment.h"
 #include "test/catch.h"
 #include "test/placement/loaded.h"
