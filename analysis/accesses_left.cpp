@@ -415,7 +415,7 @@ private:
   bool lost_read_ = false, lost_written_ = false;
 };
 
-AccessesLeft AccessesLeft::of_module(llvm::Module& module) {
+AccessesLeft AccessesLeft::in_module(llvm::Module& module) {
   describe_texture_fetches(module);
   AccessesLeft accesses_left;
   AccessesLeftCollector collector(accesses_left.places_, accesses_left.local_accesses_);

@@ -73,7 +73,7 @@ class AccessesLeft {
 public:
   /// Compares the LLVM IR before and after -O2 of what Clang generated for the device half of the unmodified
   /// source (take_device_module()).
-  static AccessesLeft of_module(llvm::Module& module);
+  static AccessesLeft in_module(llvm::Module& module);
 
   /// Returns what is left of an operation found in the AST of the same source. Callers should prefer this
   /// overload: it knows where in the debug information Clang puts each kind of access.

@@ -4,8 +4,8 @@
 #include "bench/peak_memory.h"
 #include "bench/reference_trial.h"
 #include "model/clock/clocked_trial.h"
+#include "model/replay/trial_run.h"
 #include "model/run_trials.h"
-#include "model/trial/trial_run.h"
 
 #include <algorithm>
 #include <benchmark/benchmark.h>
@@ -57,7 +57,7 @@ void trial(benchmark::State& state, MakeSnapshot make) {
   if (!launch)
     return;
   const auto& [gpu, snapshot, occupancy] = *launch;
-  const model::Random random(1, 0, 0);
+  const Random random(1, 0, 0);
 
   model::TrialCounts slow, fast;
   const double reference_seconds =
@@ -91,7 +91,7 @@ void clocked(benchmark::State& state, MakeSnapshot make) {
   if (!launch)
     return;
   const auto& [gpu, snapshot, occupancy] = *launch;
-  const model::Random random(1, 0, 0);
+  const Random random(1, 0, 0);
   model::TrialCounts counts;
   double with = 1e9, without = 1e9; // the fastest of each: what else the machine does only adds
   bench::PeakMemory memory;
@@ -114,17 +114,17 @@ void clocked(benchmark::State& state, MakeSnapshot make) {
 
 /// Measures the trial against one that counts all sites as one, in alternation.
 void attribution(benchmark::State& state, MakeSnapshot make) {
-  if (!model::Avx2Instructions::available())
+  if (!Avx2Instructions::available())
     return state.SkipWithError("this processor has no AVX2");
   const auto launch = launched(state, make);
   if (!launch)
     return;
   const auto& [gpu, snapshot, occupancy] = *launch;
   const auto run = [&]<bool by_site>(std::bool_constant<by_site>) {
-    model::Random random(1, 0, 0);
+    Random random(1, 0, 0);
     model::NoObserver no_observer;
     return seconds([&] {
-      benchmark::DoNotOptimize(model::Trial<model::NoObserver, model::Avx2Instructions, by_site>(
+      benchmark::DoNotOptimize(model::Trial<model::NoObserver, Avx2Instructions, by_site>(
                                    snapshot, gpu, occupancy, random, no_observer)
                                    .run());
     });
@@ -146,8 +146,7 @@ void paper_spmv(benchmark::State& state) {
   double all_seconds = 0;
   model::TrialCounts counts;
   for (auto _ : state)
-    all_seconds +=
-        seconds([&] { counts = model::run_trial(snapshot, *gpu, occupancy, model::Random(1, 0, 0)); });
+    all_seconds += seconds([&] { counts = model::run_trial(snapshot, *gpu, occupancy, Random(1, 0, 0)); });
   const double once = all_seconds / double(state.iterations());
   state.counters["seconds_per_trial"] = once;
   state.counters["transactions"] = double(snapshot.transactions);

@@ -1,6 +1,6 @@
 // Benchmarks of `warplens explain`: a study of the authors' size, and the ratio of the ensemble to its
 // definition, on one core and in the same run.
-#include "model/numeric/random.h"
+#include "numeric/random.h"
 #include "significance/ensemble.h"
 #include "significance/explain.h"
 #include "significance/prepare.h"
@@ -20,7 +20,7 @@ constexpr std::size_t regions = 7, runs = 29, counters = 60, draws = 5000;
 
 /// Counters of a matrix multiplication: powers of n with noise, and a time that several of them make.
 Region made_region(std::uint32_t number) {
-  model::Random random(1, number, 0);
+  Random random(1, number, 0);
   Region region;
   region.name = region.kernel = "kernel" + std::to_string(number);
   std::vector<double>& time = region.targets["time"];

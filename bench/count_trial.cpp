@@ -2,7 +2,7 @@
 #include "bench/made_snapshot.h"
 #include "bench/reference_trial.h"
 #include "model/clock/clocked_trial.h"
-#include "model/trial/trial_run.h"
+#include "model/replay/trial_run.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -18,17 +18,17 @@ struct Run {
   model::Occupancy occupancy;
 
   template <class Instructions, bool by_site> model::TrialCounts trial() const {
-    model::Random random(1, 0, 0);
+    Random random(1, 0, 0);
     model::NoObserver no_observer;
     return model::Trial<model::NoObserver, Instructions, by_site>(snapshot, gpu, occupancy, random,
                                                                   no_observer)
         .run();
   }
   model::TrialCounts clocked() const {
-    return model::run_clocked_trial(snapshot, gpu, occupancy, model::Random(1, 0, 0));
+    return model::run_clocked_trial(snapshot, gpu, occupancy, Random(1, 0, 0));
   }
   model::TrialCounts reference() const {
-    return bench::ReferenceTrial(snapshot, gpu, occupancy, model::Random(1, 0, 0)).run();
+    return bench::ReferenceTrial(snapshot, gpu, occupancy, Random(1, 0, 0)).run();
   }
 };
 
@@ -37,9 +37,9 @@ struct Run {
 /// Runs the trial. Valgrind counts the instructions of the function of this name.
 extern "C" [[gnu::noinline]] std::uint64_t warplens_counted(const Run& run, const char* form) {
   const std::string_view wanted = form;
-  const auto counts = wanted == "avx2"      ? run.trial<model::Avx2Instructions, true>()
-                      : wanted == "plain"   ? run.trial<model::PlainInstructions, true>()
-                      : wanted == "total"   ? run.trial<model::Avx2Instructions, false>()
+  const auto counts = wanted == "avx2"      ? run.trial<Avx2Instructions, true>()
+                      : wanted == "plain"   ? run.trial<PlainInstructions, true>()
+                      : wanted == "total"   ? run.trial<Avx2Instructions, false>()
                       : wanted == "clocked" ? run.clocked()
                                             : run.reference();
   return counts.l1_reads.hits;

@@ -1,6 +1,6 @@
 #include "bench/made_snapshot.h"
 
-#include "model/numeric/random.h"
+#include "numeric/random.h"
 #include "vocabulary/geometry.h"
 
 #include <algorithm>
@@ -125,7 +125,7 @@ Snapshot streaming(std::uint32_t transactions) {
 
 Snapshot random_over_64_mb(std::uint32_t transactions) {
   Snapshot made = with_sites(1);
-  model::Random random(1, 0, 0);
+  Random random(1, 0, 0);
   while (made.transactions < transactions)
     for (model::Warp& warp : made.warps)
       load(made, warp, 0, warp_lanes, one_sector, [&] { return random.below(lines_of_64_mb); });
@@ -135,7 +135,7 @@ Snapshot random_over_64_mb(std::uint32_t transactions) {
 
 Snapshot spmv_like(std::uint32_t transactions) {
   Snapshot made = with_sites(3);
-  model::Random random(2, 0, 0);
+  Random random(2, 0, 0);
   std::uint32_t next = lines_of_64_mb;
   while (made.transactions < transactions)
     for (model::Warp& warp : made.warps) {
@@ -168,7 +168,7 @@ Snapshot computing_with_code(std::uint32_t transactions) {
   using enum sass::InstructionClass;
   constexpr std::uint32_t lines_of_block = 64, iterations_of_barrier = 4;
   Snapshot made = with_sites(1);
-  model::Random random(4, 0, 0);
+  Random random(4, 0, 0);
   while (made.transactions < transactions)
     for (model::Warp& warp : made.warps)
       load(made, warp, 0, 1, whole_line,
@@ -200,7 +200,7 @@ Snapshot paper_spmv() {
   constexpr std::uint64_t of_array = 1u << 28; // where each of the arrays begins
   Snapshot made;
   made.sites.resize(5);
-  model::Random random(3, 0, 0);
+  Random random(3, 0, 0);
   for (std::uint32_t block = 0; block < rows / rows_per_block; ++block) {
     made.blocks.push_back({block, std::uint32_t(made.warps.size()), rows_per_block / warp_lanes});
     for (std::uint32_t number = 0; number < rows_per_block / warp_lanes; ++number) {

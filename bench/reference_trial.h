@@ -4,8 +4,8 @@
 #pragma once
 
 #include "model/dram/dram.h"
-#include "model/trial/schedule.h"
-#include "model/trial/trial.h"
+#include "model/replay/schedule.h"
+#include "model/replay/trial.h"
 #include "test/model/reference_caches.h"
 
 #include <numeric>
@@ -15,7 +15,7 @@ namespace warplens::bench {
 class ReferenceTrial {
 public:
   ReferenceTrial(const model::Snapshot& snapshot, const model::Gpu& gpu, const model::Occupancy& occupancy,
-                 model::Random random)
+                 Random random)
       : gpu_(gpu), random_(random), l2_(gpu), dram_(gpu, gpu.sms, random_) {
     counts_.sites.resize(snapshot.sites.size());
     const auto blocks = model::place_blocks(snapshot, gpu, random_);
@@ -84,7 +84,7 @@ private:
   }
 
   const model::Gpu& gpu_;
-  model::Random random_;
+  Random random_;
   std::vector<Sm> sms_;
   test::ReferenceL2 l2_;
   model::Dram dram_;

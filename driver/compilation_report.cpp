@@ -12,7 +12,7 @@ struct Counts {
   std::uint64_t probed = 0, removed = 0, unseen = 0;
 
   /// Adds a note's counts. A source that fell back has no probes, whatever Clang had found in it.
-  Counts& operator+=(const CompilationNote& note) {
+  Counts& operator+=(const toolchain::CompilationNote& note) {
     if (!note.fell_back.empty())
       return *this;
     probed += note.sites;
@@ -28,24 +28,24 @@ std::string text_of(const Counts& counts) {
 }
 
 /// Lists the reasons: the most frequent one first, equally frequent ones in alphabetical order.
-std::string reasons_of(const CompilationNote& note) {
-  std::map<std::string, std::vector<const UnseenAccess*>> by_reason;
+std::string reasons_of(const toolchain::CompilationNote& note) {
+  std::map<std::string, std::vector<const toolchain::UnseenAccess*>> by_reason;
   for (const auto& access : note.unseen)
     by_reason[access.reason].push_back(&access);
-  std::vector<std::pair<std::string, std::vector<const UnseenAccess*>>> groups(by_reason.begin(),
-                                                                               by_reason.end());
+  std::vector<std::pair<std::string, std::vector<const toolchain::UnseenAccess*>>> groups(by_reason.begin(),
+                                                                                          by_reason.end());
   std::ranges::stable_sort(groups, std::greater(), [](const auto& group) { return group.second.size(); });
   std::string text;
   for (const auto& [reason, accesses] : groups) {
     text += fmt::format("  {} not seen: {}\n", accesses.size(), reason);
-    for (const UnseenAccess* access : accesses)
+    for (const toolchain::UnseenAccess* access : accesses)
       text += fmt::format("    {}:{}:{}{}{}\n", access->file, access->line, access->column,
                           access->expression.empty() ? "" : ": ", access->expression);
   }
   return text;
 }
 
-std::string text_of(const CompilationNote& note) {
+std::string text_of(const toolchain::CompilationNote& note) {
   if (!note.fell_back.empty())
     return fmt::format("{}: compiled without probes: {}\n", note.source, note.fell_back);
   Counts counts;

@@ -2,7 +2,7 @@
 // accesses are not seen.
 #pragma once
 
-#include "driver/compilation_note.h"
+#include "toolchain/objects/compilation_note.h"
 
 #include <string>
 #include <vector>
@@ -11,7 +11,7 @@ namespace warplens::driver {
 
 struct ReportedFile {
   std::string file; ///< an object, a library or a program
-  std::vector<CompilationNote> notes;
+  std::vector<toolchain::CompilationNote> notes;
 };
 
 /// Prints a line for each source; below it the unseen accesses by reason, the most frequent one first; at the

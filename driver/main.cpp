@@ -3,8 +3,8 @@
 #include "driver/commands/commands.h"
 #include "driver/help/groups.h"
 #include "driver/progress.h"
-#include "driver/toolkit.h"
-#include "driver/version.h"
+#include "toolchain/toolkit.h"
+#include "toolchain/version.h"
 
 #include <algorithm>
 #include <exception>
@@ -19,9 +19,9 @@ namespace {
 using namespace warplens;
 
 std::string version_text() {
-  const auto toolkit = driver::find_toolkit();
-  return fmt::format("warplens {}\nLLVM {}\nCUDA {}", driver::version, driver::llvm_version,
-                     toolkit ? fmt::format("{} ({})", driver::version_of(*toolkit), toolkit->root.string())
+  const auto toolkit = toolchain::find_toolkit();
+  return fmt::format("warplens {}\nLLVM {}\nCUDA {}", toolchain::version, toolchain::llvm_version,
+                     toolkit ? fmt::format("{} ({})", toolchain::version_of(*toolkit), toolkit->root.string())
                              : "not found");
 }
 

@@ -260,9 +260,9 @@ void add_paper_options(CLI::App& command, ModelOptions& options) {
     command.add_option(name, value, what + " (default: as the GPU's file says)")->check(CLI::IsMember(words));
   };
   add_choice("--placement", options.placement, model::block_placements(),
-             "--schedule paper: how blocks find their SM");
+             "--schedule paper: block scheduler, which assigns blocks to SMs");
   add_choice("--start", options.start, model::block_starts(),
-             "--schedule paper: how an SM's first blocks are moved against each other");
+             "--schedule paper: initial stagger of an SM's first blocks");
   command.parse_complete_callback([&options] {
     for (const auto& [name, is_chosen] :
          {std::pair("--timeline", options.timeline), std::pair("--sharing", options.sharing),
@@ -360,9 +360,10 @@ void add_model_options(CLI::App& command, ModelOptions& options, const ModelFeat
         ->type_name("N")
         ->default_str(std::to_string(default_timeline_bins));
   if (features.sharing)
-    command.add_flag("--sharing", options.sharing,
-                     "add what `warplens corun` estimates from: the L2's reuse distances, pipes, and times "
-                     "with a part of the L2");
+    command.add_flag(
+        "--sharing", options.sharing,
+        "record the inputs of `warplens corun`: the L2's reuse distances, pipes, and times with a "
+        "part of the L2");
   if (features.ends_early)
     add_confidence_option(command, options);
   if (features.without_clock)

@@ -2,9 +2,9 @@
 
 #include "driver/options.h"
 #include "driver/stages/print.h"
-#include "driver/version.h"
 #include "report/brief.h"
 #include "report/report.h"
+#include "toolchain/version.h"
 
 #include <algorithm>
 
@@ -55,7 +55,7 @@ constexpr ReportFormat formats[] = {
      false, false, false, "--sort", "time"},
     {"sarif", "findings on costly lines, for code review",
      [](const Result& result, const std::string&, const OutputOptions& options) -> Text {
-       return report::print_sarif(result, {options.threshold, version, {}});
+       return report::print_sarif(result, {options.threshold, toolchain::version, {}});
      },
      false, false, false, "--threshold"},
     {"patch", "the source with its figures as comments",

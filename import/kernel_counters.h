@@ -1,4 +1,5 @@
-// What profilers measured of kernels, read into one form. read_counters() is the component's entry point.
+// Counters that profilers measured of kernels, read into one form. read_counters() is the component's entry
+// point.
 #pragma once
 
 #include "support/expected.h"

@@ -526,7 +526,7 @@ std::vector<Finding> findings_on(const SiteResult& site, const KernelResult& ker
   return findings;
 }
 
-std::string praise_of(const SiteResult& site, const KernelResult& kernel) {
+std::string efficiency_text(const SiteResult& site, const KernelResult& kernel) {
   if (site.site.kind == AccessKind::barrier)
     return site.time ? "fine: its warps arrive together" : "nothing notable was observed";
   // A store that is new to the L2 need not be at fault: each sector must be written once.

@@ -62,7 +62,7 @@ bool is_waste(const Finding& finding);
 std::vector<Finding> findings_on(const SiteResult& site, const KernelResult& kernel);
 
 /// Returns the reason why a site is fine.
-std::string praise_of(const SiteResult& site, const KernelResult& kernel);
+std::string efficiency_text(const SiteResult& site, const KernelResult& kernel);
 
 /// Returns the fewest sectors that could carry the bytes that a request of this site uses; nothing if its
 /// bytes are not known.

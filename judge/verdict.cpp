@@ -33,7 +33,7 @@ std::vector<std::string> clauses_on(const SiteResult& site, const KernelResult& 
   std::vector<std::string> clauses;
   // Idle lanes say nothing about the memory hierarchy.
   if (findings.empty() || findings.front().rule == Rule::few_lanes)
-    clauses.push_back(praise_of(site, kernel));
+    clauses.push_back(efficiency_text(site, kernel));
   for (const Finding& finding : findings)
     clauses.push_back(finding.text);
   return clauses;

@@ -1,5 +1,5 @@
-// What a debugger sees of a kernel: its untraced variant. A module is debugged if Clang described its
-// variables (nvcc's -G); in any other nothing here does anything, and its description of lines is dropped
+// The description of a kernel for debuggers: of its untraced variant. A module is debugged if Clang described
+// its variables (nvcc's -G); in any other nothing here does anything, and its description of lines is dropped
 // before code is generated.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What each arithmetic instruction computes for one lane: the definition, written to be read. The vector code
+// Arithmetic instructions for one lane: the definition, written to be read. The vector code
 // of the executor must give the same bits, which the tests check.
 #pragma once
 

@@ -32,7 +32,7 @@ public:
     std::uint32_t large = sass::none; // the instruction of which further parts of an access may follow
     std::uint32_t site_of_large = 0;
     for (const std::uint32_t block : path.blocks) {
-      if (block == Path::loose) {
+      if (block == Path::unmatched) {
         if (large != sass::none && access_->site == site_of_large)
           add_part(large);
         else

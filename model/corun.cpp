@@ -5,9 +5,9 @@
 #include "model/events.h"
 #include "model/gpu/known_times.h"
 #include "model/gpu/mig.h"
-#include "model/numeric/statistics.h"
+#include "model/replay/observers/kernels_over_time.h"
 #include "model/snapshot/beside.h"
-#include "model/trial/observers/kernels_over_time.h"
+#include "numeric/statistics.h"
 
 #include <algorithm>
 #include <cmath>

@@ -8,11 +8,11 @@
 #include "model/gpu/known_times.h"
 #include "model/gpu/machine_code.h"
 #include "model/launch_shares.h"
-#include "model/numeric/statistics.h"
 #include "model/run_trials.h"
 #include "model/share_kernels.h"
 #include "model/sharing_profile.h"
 #include "model/snapshot/follow_code.h"
+#include "numeric/statistics.h"
 #include "result/headroom.h"
 #include "result/no_time.h"
 
@@ -364,7 +364,7 @@ Expected<Result> evaluate(const trace::AccessSource& trace, const std::vector<Gp
     trace::Launch assumed = launch;
     if (options.registers && assumed.registers_per_thread == 0)
       assumed.registers_per_thread = *options.registers;
-    DecodedLaunch decoded(trace, assumed, options.without_clock ? Accesses::of_caches : Accesses::all);
+    DecodedLaunch decoded(trace, assumed, options.without_clock ? Accesses::cached : Accesses::all);
     for (const Gpu& gpu : is_wanted(launch) ? gpus : std::vector<Gpu>()) {
       of_share.number = number++;
       if (!share.is_mine(of_share.number))

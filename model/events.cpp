@@ -22,14 +22,14 @@ public:
   void add() {
     double before = all_lanes_; // the kernel's begin
     for (const std::uint32_t block : path_.blocks) {
-      const double lanes = block == Path::loose ? lanes_of_next() : lanes_of(block);
+      const double lanes = block == Path::unmatched ? lanes_of_next() : lanes_of(block);
       if (lanes == 0) {
-        if (block != Path::loose)
+        if (block != Path::unmatched)
           waiting_.push_back(block);
         continue;
       }
       execute_waiting(std::max(before, lanes));
-      if (block != Path::loose)
+      if (block != Path::unmatched)
         execute(block, lanes);
       before = lanes;
     }

@@ -1,6 +1,6 @@
 #include "model/figures.h"
 
-#include "model/numeric/statistics.h"
+#include "numeric/statistics.h"
 #include "vocabulary/geometry.h"
 
 #include <algorithm>

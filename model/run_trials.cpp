@@ -4,13 +4,13 @@
 #include "model/confidence.h"
 #include "model/counts/scaled_counts.h"
 #include "model/figures.h"
-#include "model/numeric/statistics.h"
+#include "model/replay/observers/cold_misses.h"
+#include "model/replay/observers/dram_latencies.h"
+#include "model/replay/observers/objects.h"
+#include "model/replay/observers/timeline.h"
+#include "model/replay/trial.h"
 #include "model/share_trials.h"
-#include "model/trial/observers/cold_misses.h"
-#include "model/trial/observers/dram_latencies.h"
-#include "model/trial/observers/objects.h"
-#include "model/trial/observers/timeline.h"
-#include "model/trial/trial.h"
+#include "numeric/statistics.h"
 
 #include <algorithm>
 #include <mutex>

@@ -2,7 +2,7 @@
 
 #include "model/clock/clocked_trial.h"
 #include "model/events.h"
-#include "model/trial/observers/l2_distances.h"
+#include "model/replay/observers/l2_distances.h"
 #include "result/names.h"
 #include "sharing/mixing.h"
 

@@ -1,4 +1,5 @@
-// What a kernel does alone, from which quick estimates tell how it shares an SM and the L2.
+// A kernel's use of an SM and the L2 when it runs alone, from which quick estimates tell how it shares an SM
+// and the L2.
 #pragma once
 
 #include "model/gpu/gpu.h"

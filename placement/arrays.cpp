@@ -92,8 +92,8 @@ void merge(Gathered& into, Gathered&& from) {
   for (const auto& [width, count] : from.widths)
     into.widths[width] += count;
   into.row.merge(from.row);
-  for (auto& [block, use] : b.of_block) {
-    BlockUse& of = a.of_block[block];
+  for (auto& [block, use] : b.block_uses) {
+    BlockUse& of = a.block_uses[block];
     std::vector<std::uint64_t> lines;
     std::ranges::set_union(of.lines, use.lines, std::back_inserter(lines));
     of.lines = std::move(lines);
@@ -146,7 +146,7 @@ public:
     each_lane(access,
               [&](std::uint64_t address) { of.array.touched.cover(address, address + access.bytes); });
     if (in_device_memory)
-      note_block(of.array.of_block[block], access);
+      note_block(of.array.block_uses[block], access);
     of.row.note(block, warp, known->second, sites_[known->second].sequence, access, threads_);
   }
 
@@ -272,7 +272,7 @@ private:
 
 double Array::reuse_in_block() const {
   std::uint64_t lines = 0;
-  for (const auto& [block, use] : of_block) {
+  for (const auto& [block, use] : block_uses) {
     if (use.has_too_many_lines)
       return 0;
     lines += use.lines.size();

@@ -68,7 +68,7 @@ struct Array {
   std::map<std::int64_t, std::uint64_t> lane_strides;
   std::uint64_t whole_warps = 0; ///< accesses by all lanes of a warp
   std::uint64_t row_bytes = 0;   ///< from a row to the next, as RowLength finds it; 0: nothing tells it
-  std::unordered_map<std::uint64_t, BlockUse> of_block; ///< of arrays in device memory
+  std::unordered_map<std::uint64_t, BlockUse> block_uses; ///< of arrays in device memory
 
   /// Returns how often a block accesses the bytes of the lines that it touches, on average; 0 where they are
   /// too many to be known.

@@ -1,5 +1,7 @@
 #include "placement/changed_trace.h"
 
+#include "placement/change/place.h"
+#include "placement/change/rewrite.h"
 #include "support/hash.h"
 #include "vocabulary/geometry.h"
 #include "vocabulary/round_up.h"
@@ -65,7 +67,7 @@ double address_instructions(PlacementSpace to, const Array& array, const Address
 ChangedTrace::ChangedTrace(const trace::AccessSource& trace, const Arrays& arrays, const model::Gpu& gpu,
                            const Addressing& addressing, const ChangeRequest& request)
     : ChangedSource(trace), arrays_(arrays), launch_(request.launch), sites_(trace.sites()),
-      launches_(trace.launches()), of_array_(arrays.size()), new_site_(arrays.size()) {
+      launches_(trace.launches()), transformations_(arrays.size()), new_site_(arrays.size()) {
   ChangeContext context = context_of(trace, arrays, gpu, launches_[launch_]);
   for (const Move& move : request.moves)
     plan(move, context);
@@ -74,50 +76,26 @@ ChangedTrace::ChangedTrace(const trace::AccessSource& trace, const Arrays& array
   if (!is_legal())
     return;
   for (const Move& move : request.moves)
-    if (of_array_[move.array] != nullptr)
-      add_sites(move.array, *of_array_[move.array],
+    if (transformations_[move.array] != nullptr)
+      add_sites(move.array, *transformations_[move.array],
                 move.rewrite == Rewrite::none ? address_instructions(move.to, arrays[move.array], addressing)
-                                              : of_array_[move.array]->further_instructions());
+                                              : transformations_[move.array]->further_instructions());
 }
 
 void ChangedTrace::plan(const Move& move, ChangeContext& context) {
   const Array& array = arrays_[move.array];
   Planned planned;
-  switch (move.rewrite) {
-  case Rewrite::padded: planned = pad_shared(array, context); break;
-  case Rewrite::split: planned = split_structures(array, context); break;
-  case Rewrite::privatised: planned = privatise(array, move.array, context); break;
-  case Rewrite::swizzled: planned = swizzle_shared(array, context); break;
-  case Rewrite::uncached: planned = skip_l1(array, context); break;
-  case Rewrite::narrowed: planned = narrow_elements(array, context); break;
-  case Rewrite::swapped:
-  case Rewrite::coarsened:
-  case Rewrite::vectorised:
-  case Rewrite::regrouped:
-  case Rewrite::bounded:
+  if (move.rewrite == Rewrite::none)
+    planned = traits_of(move.to).plan(array, move, context);
+  else if (const auto plan_rewrite = traits_of(move.rewrite).plan)
+    planned = plan_rewrite(array, move.array, context);
+  else
     planned.reasons.push_back(context.because(array.first_access, "it is a change of the whole launch"));
-    break;
-  case Rewrite::none: planned = plan_move(move, array, context); break;
-  }
   if (planned.transformation == nullptr) {
     refusals_.push_back({move, std::move(planned.reasons)});
     return;
   }
-  of_array_[move.array] = std::move(planned.transformation);
-}
-
-Planned ChangedTrace::plan_move(const Move& move, const Array& array, ChangeContext& context) {
-  Planned planned;
-  switch (move.to) {
-  case PlacementSpace::global: planned = to_global(array, context); break;
-  case PlacementSpace::read_only: planned = to_read_only(array, context); break;
-  case PlacementSpace::texture: planned = to_texture(array, context); break;
-  case PlacementSpace::texture_2d: planned = to_texture_2d(array, move, context); break;
-  case PlacementSpace::constant: planned = to_constant(array, context); break;
-  case PlacementSpace::shared: planned = to_shared(array, move.array, move, context); break;
-  case PlacementSpace::persisting: planned = to_persisting(array, context); break;
-  }
-  return planned;
+  transformations_[move.array] = std::move(planned.transformation);
 }
 
 void ChangedTrace::add_sites(std::uint32_t array, const Transformation& change, double address_instructions) {
@@ -145,40 +123,40 @@ void ChangedTrace::add_sites(std::uint32_t array, const Transformation& change, 
 
 Expected<void> ChangedTrace::for_each_access(std::uint32_t launch, const Visit& visit) const {
   if (launch != launches_[launch_].id ||
-      std::ranges::all_of(of_array_, [](const auto& one) { return one == nullptr; }))
+      std::ranges::all_of(transformations_, [](const auto& one) { return one == nullptr; }))
     return trace_.for_each_access(launch, visit);
   const std::uint64_t threads = launches_[launch_].block.count();
   const auto warps = std::uint32_t((threads + warp_lanes - 1) / warp_lanes);
   std::unordered_map<std::uint64_t, std::uint64_t> begun; // warps, one bit each, by block
   const auto begin = [&](std::uint64_t block, std::uint32_t warp) {
-    for (const auto& change : of_array_)
+    for (const auto& change : transformations_)
       if (change != nullptr)
         change->begin(block, warp, [&](const trace::WarpAccess& access) { visit(block, warp, access); });
   };
-  TRY(trace_.for_each_access(
-      launch, [&](std::uint64_t block, std::uint32_t warp, const trace::WarpAccess& access) {
-        if (std::uint64_t& of_block = begun[block]; warp < 64 && (of_block >> warp & 1) == 0) {
-          of_block |= std::uint64_t{1} << warp;
-          begin(block, warp);
-        }
-        const std::optional<std::uint32_t> array = arrays_.of(access);
-        if (!array || of_array_[*array] == nullptr) {
-          visit(block, warp, access);
-          return;
-        }
-        trace::WarpAccess moved = access;
-        of_array_[*array]->change_next(block, warp, moved,
-                                       [&](const trace::WarpAccess& added) { visit(block, warp, added); });
-        if (const auto site = new_site_[*array].find(access.site); site != new_site_[*array].end())
-          moved.site = site->second;
-        visit(block, warp, moved);
-      }));
+  TRY(trace_.for_each_access(launch, [&](std::uint64_t block, std::uint32_t warp,
+                                         const trace::WarpAccess& access) {
+    if (std::uint64_t& of_block = begun[block]; warp < 64 && (of_block >> warp & 1) == 0) {
+      of_block |= std::uint64_t{1} << warp;
+      begin(block, warp);
+    }
+    const std::optional<std::uint32_t> array = arrays_.of(access);
+    if (!array || transformations_[*array] == nullptr) {
+      visit(block, warp, access);
+      return;
+    }
+    trace::WarpAccess moved = access;
+    transformations_[*array]->change_next(block, warp, moved,
+                                          [&](const trace::WarpAccess& added) { visit(block, warp, added); });
+    if (const auto site = new_site_[*array].find(access.site); site != new_site_[*array].end())
+      moved.site = site->second;
+    visit(block, warp, moved);
+  }));
   // Warps without accesses of their own take part in copies.
   for (const auto& [block, of_block] : begun)
     for (std::uint32_t warp = 0; warp < warps; ++warp) {
       if ((of_block >> warp & 1) == 0)
         begin(block, warp);
-      for (const auto& change : of_array_)
+      for (const auto& change : transformations_)
         if (change != nullptr)
           change->end(block, warp, [&](const trace::WarpAccess& access) { visit(block, warp, access); });
     }

@@ -44,14 +44,13 @@ public:
 
 private:
   void plan(const Move& move, ChangeContext& context);
-  static Planned plan_move(const Move& move, const Array& array, ChangeContext& context);
   void add_sites(std::uint32_t array, const Transformation& change, double address_instructions);
 
   const Arrays& arrays_;
   std::size_t launch_;
   std::vector<Site> sites_;
   std::vector<trace::Launch> launches_;
-  std::vector<std::unique_ptr<Transformation>> of_array_;                  ///< null: it stays
+  std::vector<std::unique_ptr<Transformation>> transformations_;           ///< null: it stays
   std::vector<std::unordered_map<std::uint64_t, std::uint64_t>> new_site_; ///< Site::id, by array and old id
   std::vector<Refusal> refusals_;
 };

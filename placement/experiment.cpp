@@ -1,7 +1,7 @@
 #include "placement/experiment.h"
 
 #include "judge/kernel_findings.h"
-#include "placement/change/launch_change.h"
+#include "placement/change/rewrite.h"
 #include "placement/not_measured.h"
 #include "result/no_time.h"
 #include "trace/machine_code.h"
@@ -278,7 +278,8 @@ Expected<TimeChange> Experiment::change_in(const trace::AccessSource& changed) c
 Expected<Candidate> Experiment::model_launch(Candidate candidate, std::uint32_t trials) const {
   const Move& move = candidate.moves.front();
   candidate.shared_bytes = sample_.shared_bytes;
-  LaunchChange change = change_launch(trace_, launch_, move, gpu_, sample_.result->snapshot.blocks);
+  LaunchChange change =
+      traits_of(move.rewrite).change_launch(trace_, launch_, move, gpu_, sample_.result->snapshot.blocks);
   if (change.source == nullptr) {
     candidate.refusals.push_back({move, {std::move(change.reason)}});
     return candidate;
@@ -332,15 +333,9 @@ std::vector<Move> moves_of(const Array& array, std::uint32_t index) {
     if (to != place_of(array))
       moves.push_back({.array = index, .to = to});
   };
-  add(PlacementSpace::global);
-  if (array.space != Space::global)
-    return moves;
-  add(PlacementSpace::read_only);
-  add(PlacementSpace::texture);
-  add(PlacementSpace::texture_2d);
-  add(PlacementSpace::constant);
-  add(PlacementSpace::shared);
-  add(PlacementSpace::persisting);
+  for (std::size_t place = 0; place < names_of<PlacementSpace>.size(); ++place)
+    if (PlacementSpace(place) == PlacementSpace::global || array.space == Space::global)
+      add(PlacementSpace(place));
   return moves;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "model/model.h"
+#include "placement/change/suggested.h"
 #include "placement/changed_trace.h"
 #include "placement/estimate.h"
 #include "placement/time_change.h"
@@ -14,8 +15,8 @@
 
 namespace warplens::placement {
 
-/// What says how long a placement takes: the model's clock; Huang and Li's equations, as they mean or as they
-/// are printed; or PORPLE's sum of latencies, which only ranks.
+/// The estimator of a placement's time: the model's clock; Huang and Li's equations, corrected or literal; or
+/// PORPLE's sum of latencies, which only ranks.
 enum class Estimator : std::uint8_t { model, paper, paper_literal, porple };
 
 /// How placements are estimated.
@@ -79,6 +80,8 @@ public:
   const model::Gpu& gpu() const { return gpu_; }
   const trace::Launch& launch() const { return trace_.launches()[launch_]; }
   std::uint32_t trials() const { return options_.trials; }
+  /// Returns the kernel as changes see it, after model_sample().
+  TracedKernel kernel() const { return {trace_, launch(), arrays_, gpu_, *sample_.result}; }
 
 private:
   /// Returns an error if a changed program does not launch the kernel in its place.

@@ -1,5 +1,7 @@
 #include "placement/rule_estimates.h"
 
+#include "placement/change/place.h"
+#include "placement/change/rewrite.h"
 #include "vocabulary/geometry.h"
 
 #include <algorithm>
@@ -9,19 +11,7 @@ namespace {
 
 /// Returns the counter whose rule would make one think of the change.
 std::optional<RuleCounter> counter_of(const Move& move) {
-  switch (move.rewrite) {
-  case Rewrite::padded:
-  case Rewrite::swizzled: return RuleCounter::bank_conflicts;
-  case Rewrite::split:
-  case Rewrite::swapped: return RuleCounter::excess_sectors;
-  case Rewrite::regrouped:
-  case Rewrite::bounded: return RuleCounter::occupancy;
-  case Rewrite::none:
-    if (move.to == PlacementSpace::shared)
-      return RuleCounter::excess_sectors;
-    return std::nullopt;
-  default: return std::nullopt;
-  }
+  return move.rewrite == Rewrite::none ? traits_of(move.to).counter : traits_of(move.rewrite).counter;
 }
 
 /// Returns the share of the sectors that requests move beyond those that the bytes which they use would fill.

@@ -1,6 +1,6 @@
-// What a rule over counters would promise of a suggestion, as Nsight Compute's "Est. Speedup" does: the share
-// of the sectors, bank passes or warps that the kernel could do without. It is a bound, which takes it that
-// the time goes with the counter; a suggestion's own figure is modelled anew.
+// The gain that a rule over counters would promise of a suggestion, as Nsight Compute's "Est. Speedup" does:
+// the share of the sectors, bank passes or warps that the kernel could do without. It is a bound, which takes
+// it that the time goes with the counter; a suggestion's own figure is modelled anew.
 #pragma once
 
 #include "placement/experiment.h"
@@ -9,9 +9,6 @@
 #include <string_view>
 
 namespace warplens::placement {
-
-/// A counter that a rule looks at.
-enum class RuleCounter : std::uint8_t { excess_sectors, bank_conflicts, occupancy };
 
 struct RuleEstimate {
   RuleCounter counter = RuleCounter::excess_sectors;
@@ -22,7 +19,3 @@ struct RuleEstimate {
 std::optional<RuleEstimate> rule_estimate(const Move& move, const Experiment& experiment);
 
 } // namespace warplens::placement
-
-template <>
-inline constexpr std::array<std::string_view, 3> warplens::names_of<warplens::placement::RuleCounter>{
-    "excess sectors", "bank conflicts", "occupancy"};

@@ -3,25 +3,25 @@
 
 #include "vocabulary/access.h"
 
+#include <array>
 #include <cstdint>
+#include <string_view>
 
 namespace warplens::placement {
 
-/// `read_only` is global memory by read-only loads (ld.global.nc, __ldg); `texture` a texture of one
-/// dimension; `texture_2d` one of two, whose texels lie in blocks; `persisting` global memory whose lines the
-/// L2 keeps longest.
+/// Each is described in its file, as placement/change/place.h lists them.
 enum class PlacementSpace : std::uint8_t {
-  global,
-  read_only,
-  texture,
-  texture_2d,
-  constant,
-  shared,
-  persisting
+#define WARPLENS_PLACE(place, word, usage) place,
+#include "placement/places.def"
+#undef WARPLENS_PLACE
 };
 
 } // namespace warplens::placement
 
 template <>
-inline constexpr std::array<std::string_view, 7> warplens::names_of<warplens::placement::PlacementSpace>{
-    "global", "ldg", "texture", "texture2d", "constant", "shared", "persist"};
+inline constexpr auto warplens::names_of<warplens::placement::PlacementSpace> =
+    std::to_array<std::string_view>({
+#define WARPLENS_PLACE(place, word, usage) word,
+#include "placement/places.def"
+#undef WARPLENS_PLACE
+    });

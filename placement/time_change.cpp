@@ -1,6 +1,6 @@
 #include "placement/time_change.h"
 
-#include "model/numeric/statistics.h"
+#include "numeric/statistics.h"
 
 #include <algorithm>
 #include <cmath>
@@ -15,7 +15,7 @@ std::optional<TimeChange> change_of(const TrialValues::Values& before, const Tri
       logarithms.push_back(std::log(*after[i] / *before[i]));
   if (logarithms.size() < 2)
     return std::nullopt;
-  const Statistic statistic = model::summarize(logarithms);
+  const Statistic statistic = summarize(logarithms);
   TimeChange change;
   change.share = std::expm1(statistic.mean);
   change.half_width = std::exp(statistic.mean) * std::expm1((statistic.ci95[1] - statistic.ci95[0]) / 2);

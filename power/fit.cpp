@@ -1,6 +1,6 @@
 #include "power/fit.h"
 
-#include "model/numeric/nonnegative_least_squares.h"
+#include "numeric/nonnegative_least_squares.h"
 
 #include <Eigen/Cholesky>
 #include <Eigen/QR>
@@ -70,7 +70,7 @@ Fit fit(std::span<const Observation> observations, std::span<const Prior> priors
   const std::size_t terms = observations.front().amounts.size();
   const Eigen::VectorXd scale = scale_of(observations, terms);
   const Sums sums = sums_of(observations, priors, options, scale);
-  const Eigen::VectorXd found = model::solve_nonnegative(sums.gram, sums.moments).cwiseProduct(scale);
+  const Eigen::VectorXd found = solve_nonnegative(sums.gram, sums.moments).cwiseProduct(scale);
   const Eigen::MatrixXd covariance =
       sums.gram.ldlt().solve(Eigen::MatrixXd::Identity(sums.gram.rows(), sums.gram.cols()));
   Fit fit;
@@ -95,8 +95,7 @@ Fit fit(std::span<const Observation> observations, std::span<const Prior> priors
     std::vector<Observation> others(observations.begin(), observations.end());
     others.erase(others.begin() + std::ptrdiff_t(left_out));
     const Sums of_others = sums_of(others, priors, options, scale);
-    const Eigen::VectorXd without =
-        model::solve_nonnegative(of_others.gram, of_others.moments).cwiseProduct(scale);
+    const Eigen::VectorXd without = solve_nonnegative(of_others.gram, of_others.moments).cwiseProduct(scale);
     const Observation& one = observations[left_out];
     const double watts = without.dot(Eigen::Map<const Eigen::VectorXd>(one.amounts.data(), scale.size()));
     squares += std::pow(watts / one.watts - 1, 2);

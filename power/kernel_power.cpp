@@ -150,7 +150,7 @@ std::vector<Estimate> coefficients_of(const Energies& energies) {
   return all;
 }
 
-std::vector<double> amounts_of(const KernelResult& kernel) {
+std::vector<double> event_amounts(const KernelResult& kernel) {
   const double seconds = snapshot_seconds(kernel);
   std::vector<double> amounts{1, sms_in_use(kernel), double(kernel.occupancy.sms) - sms_in_use(kernel)};
   for (const Instructions& of_kind : kernel.events->instructions)
@@ -197,7 +197,7 @@ Estimate power_of(const Activity& activity, const Energies& energies) {
   const Parts parts = parts_of(activity, energies);
   const double watts = parts.all();
   // The rates are as uncertain as the time; a longer time has the same events.
-  const double of_time = activity.relative_deviation * parts.of_events() / watts;
+  const double of_time = activity.relative_deviation * parts.event_watts() / watts;
   const double half = normal95 * std::hypot(energies.error, of_time);
   return {watts, watts / (1 + half), watts * (1 + half)};
 }
@@ -252,7 +252,7 @@ Expected<KernelPower> kernel_power(const KernelResult& kernel, const Energies& e
   const double launches = power.seconds / activity.seconds;
   power.lines = LineSums(kernel, *energies)
                     .lines(launches, power.watts.dram * power.seconds,
-                           (power.watts.all() - power.watts.of_events()) * power.seconds);
+                           (power.watts.all() - power.watts.event_watts()) * power.seconds);
   return power;
 }
 

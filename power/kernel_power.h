@@ -22,7 +22,7 @@ struct Parts {
   double l1 = 0, l2 = 0, dram = 0;
 
   double all() const { return constant + sms + idle_sms + instructions + shared + l1 + l2 + dram; }
-  double of_events() const { return instructions + shared + l1 + l2 + dram; }
+  double event_watts() const { return instructions + shared + l1 + l2 + dram; }
 };
 
 /// What a line of the source takes of the kernel's energy: that of its events, and its share of the rest by
@@ -73,7 +73,7 @@ std::optional<double> squared_voltage(const Energies& energies, double clock_mhz
 
 /// The terms of a kernel's power in the order of term_names(): 1, SMs in use and idle, lanes per second of
 /// each kind of instruction, events per second of each kind.
-std::vector<double> amounts_of(const KernelResult& kernel);
+std::vector<double> event_amounts(const KernelResult& kernel);
 /// Returns the terms' names, as a GPU file's [power] has them: "constant_w", "sm_w", "idle_sm_w", "fp32_pj",
 /// …
 const std::vector<std::string>& term_names();

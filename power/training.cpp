@@ -87,7 +87,7 @@ Expected<std::vector<MeasuredKernel>> read_measured(const CsvTable& table,
     one.is_held_back = use == "held back";
     TRY_LET(kernel, kernel_named(one.kernel, table.place(row), kernels));
     TRY(check_power(**kernel));
-    one.observation.amounts = amounts_of(**kernel);
+    one.observation.amounts = event_amounts(**kernel);
     TRY(put_measured(table, row, **kernel, one.observation.amounts));
     TRY_LET(watts, table.number(row, "watts"));
     if (!*watts || **watts <= 0)

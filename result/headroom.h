@@ -1,4 +1,5 @@
-// What a kernel reaches of its GPU's rates, and how soon the same work could be done at best: the roofline.
+// The shares of its GPU's rates that a kernel reaches, and how soon the same work could be done at best: the
+// roofline.
 #pragma once
 
 #include "result/result.h"

@@ -1,4 +1,4 @@
-// Where a launch's time lies on hardware, by the errors of launches that are like it.
+// The interval of a launch's time on hardware, by the errors of launches that are like it.
 #pragma once
 
 #include "result/result.h"

@@ -1,4 +1,4 @@
-// What can bound a kernel's time, one row each.
+// The resources that can bound a kernel's time, one row each.
 #pragma once
 
 #include "vocabulary/access.h"

@@ -2,6 +2,7 @@
 // unobserved figure is absent (an empty optional), never 0.
 #pragma once
 
+#include "numeric/statistic.h"
 #include "result/accuracy.h"
 #include "result/code.h"
 #include "result/events.h"
@@ -21,27 +22,8 @@
 
 namespace warplens {
 
-struct Histogram {
-  std::vector<double> edges;         ///< counts.size() + 1, ascending
-  std::vector<std::uint64_t> counts; ///< for a Statistic: one trial each
-};
-
 /// Below this number of trials, spreads and intervals say little.
 inline constexpr std::uint64_t few_trials = 8;
-
-/// A figure over trials. `std_deviation` is over trials; `spread95` is mean ± 2 std (how much the unknown
-/// order matters); `ci95` is the Student-t interval of the mean (how much the number of trials matters), over
-/// the machines that were drawn.
-struct Statistic {
-  double mean = 0;
-  double std_deviation = 0;
-  double ci95[2] = {0, 0};
-  double spread95[2] = {0, 0};
-  Histogram histogram;
-  /// The part of std_deviation that stems from what is not known of the machine; the rest stems from the
-  /// unknown order (its square is the difference of the squares). Absent if nothing of the machine is drawn.
-  std::optional<double> of_machine = std::nullopt;
-};
 
 /// The parts of a mean latency by the level that served each request's slowest transaction, which decides it.
 /// They add up to it.

@@ -1,5 +1,5 @@
-// What a kernel does alone on a GPU, from which quick estimates tell how it shares an SM and the L2 with
-// another kernel.
+// A kernel's use of a GPU on which it runs alone, from which quick estimates tell how it shares an SM and the
+// L2 with another kernel.
 #pragma once
 
 #include <cstdint>

@@ -14,7 +14,7 @@ namespace warplens::rewriter {
 struct Request {
   std::filesystem::path source;
   /// A clang++ command line without the source, mode (--cuda-device-only / --cuda-host-only) and output: -x
-  /// cuda, --cuda-path, --cuda-gpu-arch, -isystem, -I, -D, -std, … (driver/arguments/clang_arguments.h makes
+  /// cuda, --cuda-path, --cuda-gpu-arch, -isystem, -I, -D, -std, … (toolchain/nvcc/clang_arguments.h makes
   /// it).
   std::vector<std::string> clang_arguments;
   std::filesystem::path output_directory; ///< the folder for the copies; instrument() writes nothing

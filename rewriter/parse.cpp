@@ -79,7 +79,7 @@ public:
           generator_ ? analysis::take_device_module(*generator_, compiler_.getLangOpts()) : nullptr;
       if (!module) // a module is missing after an error in any function
         return attempt_.use(context, record_, refused, nullptr);
-      const auto accesses_left = analysis::AccessesLeft::of_module(*module);
+      const auto accesses_left = analysis::AccessesLeft::in_module(*module);
       attempt_.use(context, record_, refused, &accesses_left);
     }
   }

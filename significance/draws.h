@@ -15,7 +15,7 @@ struct EnsembleName {
   std::uint32_t trial = 0; ///< below 2^20
 };
 
-/// Returns a uniform number in [0, 1), by Philox4x32-10 as in model/numeric/random.h. The key is the seed;
+/// Returns a uniform number in [0, 1), by Philox4x32-10 as in numeric/random.h. The key is the seed;
 /// the counter is region, workload, draw and step (the trial in its upper bits). Steps are below 2^12.
 inline double drawn_fraction(const EnsembleName& name, std::uint32_t draw, std::uint32_t step) {
   const r123::Philox4x32::key_type key{

@@ -1,6 +1,6 @@
 #include "significance/selection.h"
 
-#include "model/numeric/nonnegative_least_squares.h"
+#include "numeric/nonnegative_least_squares.h"
 
 #include <Eigen/QR>
 #include <algorithm>
@@ -55,8 +55,7 @@ std::size_t Selection::bytes() const {
 void Selection::fit(const Problem& problem, const SelectionOptions& options) {
   const MatrixXd columns = problem.columns(Eigen::all, chosen_);
   if (options.nonnegative)
-    coefficients_ =
-        model::solve_nonnegative(columns.transpose() * columns, columns.transpose() * problem.target);
+    coefficients_ = solve_nonnegative(columns.transpose() * columns, columns.transpose() * problem.target);
   else
     coefficients_ = columns.colPivHouseholderQr().solve(problem.target);
   residual_ = problem.target - columns * coefficients_;

@@ -1,4 +1,4 @@
-// What an analysis of many runs finds, schema `warplens-significance/1`.
+// The findings of an analysis of many runs, schema `warplens-significance/1`.
 #pragma once
 
 #include "significance/options.h"

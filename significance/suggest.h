@@ -1,4 +1,4 @@
-// What to try, by the resources that explain the target (Table IV of arXiv 2408.10143).
+// Advice by the resources that explain the target (Table IV of arXiv 2408.10143).
 #pragma once
 
 #include "significance/significance.h"

@@ -1,4 +1,4 @@
-// What is to be explained: the time, or a figure made of it. More is worse.
+// The figure to explain: the time, or a figure made of it. More is worse.
 #pragma once
 
 #include "significance/run_set.h"

@@ -1,4 +1,4 @@
-// What the model replays: the launches of a program with their accesses. A trace file is one (reader.h); a
+// The input of the model: the launches of a program with their accesses. A trace file is one (reader.h); a
 // trace with arrays placed elsewhere is another (changed_source.h).
 #pragma once
 

@@ -5,12 +5,10 @@
 #include "driver/help/groups.h"
 #include "driver/options.h"
 #include "driver/progress.h"
-#include "driver/resources.h"
 #include "driver/stages/obtain_trace.h"
 #include "driver/stages/original_program.h"
 #include "driver/stages/print.h"
 #include "driver/stages/simulate.h"
-#include "driver/version.h"
 #include "model/model.h"
 #include "placement/advice.h"
 #include "placement/compared_programs.h"
@@ -21,6 +19,8 @@
 #include "support/pattern.h"
 #include "support/temporary.h"
 #include "support/terminal_text.h"
+#include "toolchain/resources.h"
+#include "toolchain/version.h"
 
 #include <algorithm>
 #include <deque>
@@ -142,13 +142,13 @@ std::string printed(const placement::AdviceReport& report, const AdviseOptions& 
   if (options.format == "json")
     return placement::to_json(report).dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
   if (options.format == "sarif")
-    return placement::print_sarif(report, version);
+    return placement::print_sarif(report, toolchain::version);
   return placement::print_text(report, options.output.empty() && isatty(STDOUT_FILENO) != 0);
 }
 
 Expected<void> suggest(const AdviseOptions& options, const std::vector<std::string>& arguments) {
   TRY_LET(gpus, load_gpus(options.model));
-  TRY_LET(addressing, placement::load_addressing(resources().addressing));
+  TRY_LET(addressing, placement::load_addressing(toolchain::resources().addressing));
   TRY_LET(directory, TemporaryDirectory::create());
   TRY_LET(trace, obtain_trace(options.source, options.trace, options.model, *gpus, arguments,
                               directory->path(), options.quiet));

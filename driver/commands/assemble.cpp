@@ -1,7 +1,7 @@
 // `warplens assemble PTX FOLDER CAPABILITY...`: makes machine code for a running program, which starts it
 // (runtime/cpu/device/assembled.cpp). No person does, so that no help has it.
 
-#include "driver/stages/assemble.h"
+#include "toolchain/objects/assemble.h"
 
 #include "driver/commands/commands.h"
 #include "driver/progress.h"
@@ -39,7 +39,7 @@ private:
   int descriptor_;
 };
 
-std::string line_of(const KernelCode& kernel) {
+std::string line_of(const toolchain::KernelCode& kernel) {
   const trace::MachineCode& code = kernel.code;
   return fmt::format("{} {} {} {} {} {} {} {} {}\n", kernel.symbol, code.capability, code.architecture,
                      code.registers, code.stack_bytes, code.spill_store_bytes, code.spill_load_bytes,
@@ -63,10 +63,10 @@ Expected<void> assemble_command(const std::vector<std::string>& words) {
   if (fs::exists(table, error))
     return {};
   TRY_LET(bytes, read_file(words[0]));
-  TRY_LET(ptx, unpack(*bytes));
-  TRY_LET(toolkit, find_toolkit());
+  TRY_LET(ptx, toolchain::unpack(*bytes));
+  TRY_LET(toolkit, toolchain::find_toolkit());
   std::string text;
-  for (const KernelCode& kernel : assemble(*ptx, *toolkit, capabilities, folder))
+  for (const toolchain::KernelCode& kernel : toolchain::assemble(*ptx, *toolkit, capabilities, folder))
     text += line_of(kernel);
   return write_file(table, text);
 }

@@ -4,12 +4,12 @@
 #include "calibration/plot.h"
 #include "driver/commands/commands.h"
 #include "driver/progress.h"
-#include "driver/resources.h"
 #include "driver/stages/print.h"
 #include "driver/today.h"
 #include "support/files.h"
 #include "support/process.h"
 #include "support/temporary.h"
+#include "toolchain/resources.h"
 
 #include <memory>
 
@@ -39,11 +39,11 @@ Expected<void> make_folder(const fs::path& folder) {
 
 /// Runs the measuring program, which leaves the curves in the folder.
 Expected<void> measure(const Options& options, const fs::path& folder) {
-  if (!fs::exists(resources().measure))
-    return fail("{}: not there: it is built where there is an nvcc", resources().measure.string());
+  if (!fs::exists(toolchain::resources().measure))
+    return fail("{}: not there: it is built where there is an nvcc", toolchain::resources().measure.string());
   TRY(make_folder(folder));
   Stage stage("measure", options.quiet);
-  TRY_LET(finished, run({.arguments = {resources().measure.string(), folder.string(),
+  TRY_LET(finished, run({.arguments = {toolchain::resources().measure.string(), folder.string(),
                                        fmt::format("{}", options.seconds), std::to_string(options.device)},
                          .capture_output = true}));
   const std::string output = finished->output.substr(0, finished->output.find('\n'));
@@ -88,7 +88,7 @@ Expected<void> calibrate(const Options& options) {
   const auto capability = calibration::compute_capability(*curves);
   if (!capability)
     return fail("{}: {}", curves_folder.string(), capability.error().message);
-  TRY_LET(relative, model::nearest_gpu(*capability, resources().gpus));
+  TRY_LET(relative, model::nearest_gpu(*capability, toolchain::resources().gpus));
   const auto text = calibration::print_gpu_file(*curves, *findings, today(), *relative);
   if (!text)
     return fail("{}: {}", curves_folder.string(), text.error().message);

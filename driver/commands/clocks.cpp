@@ -2,13 +2,13 @@
 
 #include "driver/commands/commands.h"
 #include "driver/document_formats.h"
-#include "driver/resources.h"
 #include "driver/stages/print.h"
 #include "driver/stages/read_kernels.h"
 #include "driver/stages/simulate.h"
 #include "model/gpu/sm_clock.h"
 #include "power/kernel_power.h"
 #include "report/clocks_report.h"
+#include "toolchain/resources.h"
 
 #include <algorithm>
 #include <cmath>
@@ -74,8 +74,8 @@ public:
       slots_.emplace_back();
       by_clock_.emplace_back();
     }
-    by_clock_[found->second].push_back({mhz, &kernel, power->watts.all() - power->watts.of_events(),
-                                        power->watts.of_events() * power->seconds, power->seconds});
+    by_clock_[found->second].push_back({mhz, &kernel, power->watts.all() - power->watts.event_watts(),
+                                        power->watts.event_watts() * power->seconds, power->seconds});
     power::Slot& slot = slots_[found->second];
     slot.push_back({mhz, power->seconds, power->joules.value});
     clocks_.insert(mhz);
@@ -194,7 +194,7 @@ Expected<void> plan_and_print(const ClocksOptions& options, const CLI::App& comm
   if (kernels->empty())
     return fail("{}: there is no kernel", options.files.front());
   TRY_LET(gpu, model::load_gpu(gpus.empty() ? kernels->front().gpu : options.model.gpus.front(),
-                               resources().gpus));
+                               toolchain::resources().gpus));
   TRY(check_energies(*gpu));
   Slots slots(*gpu);
   for (const KernelResult& kernel : *kernels)

@@ -2,17 +2,17 @@
 
 #include "driver/commands/commands.h"
 #include "driver/options.h"
-#include "driver/resources.h"
 #include "driver/stages/print.h"
 #include "driver/stages/read_measured.h"
 #include "driver/stages/read_result.h"
-#include "driver/version.h"
 #include "report/comparison/counters.h"
 #include "report/comparison/print.h"
 #include "report/comparison/table_rows.h"
 #include "report/report.h"
 #include "support/files.h"
 #include "support/pattern.h"
+#include "toolchain/resources.h"
+#include "toolchain/version.h"
 
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -42,8 +42,8 @@ Expected<void> print(const comparison::ComparisonReport& report, const CompareOp
   if (options.format == "json")
     return print_text(json_text(json), options.output.file);
   TRY(check_format(report_format("html")));
-  TRY_LET(template_text, read_file(resources().page));
-  report::PageOptions page{*template_text, version, {}};
+  TRY_LET(template_text, read_file(toolchain::resources().page));
+  report::PageOptions page{*template_text, toolchain::version, {}};
   page.measured = &json;
   TRY_LET(text, report::print_page({{report.result_name, report.result}}, page));
   return print_text(*text, options.output.file);

@@ -3,9 +3,9 @@
 
 #include "driver/commands/commands.h"
 #include "driver/progress.h"
-#include "driver/stages/compile_log.h"
 #include "support/process.h"
 #include "support/temporary.h"
+#include "toolchain/steps/compile_log.h"
 
 #include <memory>
 
@@ -17,8 +17,9 @@ Expected<void> write_database(const std::string& output, const std::vector<std::
     return fail("no build to run: warplens compile-commands -- make NVCC=warplens-nvcc, for example");
   TRY_LET(folder, TemporaryDirectory::create());
   const auto log = folder->path() / "log";
-  TRY_LET(finished, run({.arguments = build, .environment = {{compile_log_variable, log.string()}}}));
-  TRY_LET(count, merge_compile_log(log, output));
+  TRY_LET(finished,
+          run({.arguments = build, .environment = {{toolchain::compile_log_variable, log.string()}}}));
+  TRY_LET(count, toolchain::merge_compile_log(log, output));
   if (finished->exit_code != 0)
     return fail("{} exited with code {}; {} holds what was compiled until then", build.front(),
                 finished->exit_code, output);

@@ -5,7 +5,6 @@
 #include "driver/commands/commands.h"
 #include "driver/document_formats.h"
 #include "driver/progress.h"
-#include "driver/resources.h"
 #include "driver/stages/print.h"
 #include "driver/stages/read_kernels.h"
 #include "driver/stages/simulate.h"
@@ -16,6 +15,7 @@
 #include "report/camp_report.h"
 #include "report/corun_report.h"
 #include "support/pattern.h"
+#include "toolchain/resources.h"
 #include "trace/reader.h"
 
 #include <algorithm>
@@ -181,7 +181,7 @@ Expected<std::vector<report::NamedArrangement>> run_on_machine(const CorunOption
 
 /// Returns the energies at the result's clock, where the GPU's file has them.
 std::optional<power::Energies> energies_of(const KernelResult& kernel) {
-  const auto gpu = model::load_gpu(kernel.gpu, resources().gpus);
+  const auto gpu = model::load_gpu(kernel.gpu, toolchain::resources().gpus);
   if (!gpu || !gpu->energies)
     return std::nullopt;
   return power::energies_at(*gpu->energies, kernel.sm_clock_mhz == 0 ? gpu->clock_mhz : kernel.sm_clock_mhz);
@@ -191,7 +191,7 @@ std::optional<power::Energies> energies_of(const KernelResult& kernel) {
 Expected<void> estimate_and_print(const CorunOptions& options) {
   TRY_LET(kernels, read_kernels(options.files, {}, options.model, options.output));
   if (kernels->size() < 2)
-    return fail("one kernel runs beside no other: the results have {}", kernels->size());
+    return fail("corun needs two kernels: the results have {}", kernels->size());
   const std::optional<power::Energies> known = energies_of(kernels->front());
   const power::Energies* const energies = known ? &*known : nullptr;
   TRY_LET(pairs, judge::estimate_pairs(*kernels, issue_width, energies));
@@ -237,7 +237,7 @@ Expected<void> corun_and_print(const CorunOptions& options, const CLI::App& comm
   if (std::size_t(traces) != options.files.size())
     return fail("traces run beside each other, and results are estimated: name either");
   if (options.files.size() < 2)
-    return fail("one kernel runs beside no other: name two traces, or one twice");
+    return fail("corun needs two traces: name two, or one twice");
   if (options.estimates && options.files.size() != 2)
     return fail("an estimate is of two kernels, and there are {}", options.files.size());
   if (options.search && options.files.size() != 2)

@@ -4,11 +4,11 @@
 #include "model/dram/dram_map.h"
 
 #include "driver/commands/commands.h"
-#include "driver/resources.h"
 #include "driver/stages/print.h"
 #include "model/gpu/gpu.h"
 #include "placement/dram/find_dram_map.h"
 #include "support/files.h"
+#include "toolchain/resources.h"
 
 #include <charconv>
 #include <memory>
@@ -93,7 +93,7 @@ std::string text_of(const placement::FoundDramMap& map) {
 
 Expected<void> find(const DramMapOptions& options) {
   if (options.prints_kernel) {
-    TRY_LET(source, read_file(resources().measure_pairs));
+    TRY_LET(source, read_file(toolchain::resources().measure_pairs));
     return print_text(*source, "");
   }
   if (options.plans) {
@@ -107,7 +107,7 @@ Expected<void> find(const DramMapOptions& options) {
     TRY_LET(map, placement::find_dram_map(*pairs, options.plan));
     return print_text(text_of(*map), "");
   }
-  TRY_LET(gpu, model::load_gpu(options.gpu, resources().gpus));
+  TRY_LET(gpu, model::load_gpu(options.gpu, toolchain::resources().gpus));
   const model::DramMap map_of_gpu(*gpu);
   const auto latency = [&](std::uint64_t first, std::uint64_t second) {
     return modelled_latency(*gpu, map_of_gpu, first, second);
@@ -147,17 +147,17 @@ void declare_dram_map(CLI::App& app, Action& chosen) {
           ->excludes(gpu)
           ->excludes(latencies)
           ->excludes(pairs);
-  command->add_option("--lowest-bit", options->plan.lowest_bit, "of the addresses that differ")
+  command->add_option("--lowest-bit", options->plan.lowest_bit, "lowest address bit in which pairs differ")
       ->check(CLI::Range(3, 20))
       ->capture_default_str();
-  command->add_option("--highest-bit", options->plan.highest_bit, "likewise, inclusive")
+  command->add_option("--highest-bit", options->plan.highest_bit, "highest address bit in which pairs differ")
       ->check(CLI::Range(21, 38))
       ->capture_default_str();
-  command->add_option("--random-pairs", options->plan.random_pairs, "that are measured")
+  command->add_option("--random-pairs", options->plan.random_pairs, "number of random pairs to measure")
       ->check(CLI::Range(2048, 1 << 22))
       ->capture_default_str()
       ->excludes(latencies);
-  command->add_option("--seed", options->plan.seed, "of the pairs")->capture_default_str();
+  command->add_option("--seed", options->plan.seed, "seed of the random pairs")->capture_default_str();
   command->footer("  warplens dram-map --pairs > pairs.csv\n"
                   "  warplens dram-map --kernel > measure_pairs.cu\n"
                   "  nvcc -O2 measure_pairs.cu -o measure_pairs && ./measure_pairs pairs.csv > measured.csv\n"

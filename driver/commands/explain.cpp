@@ -5,10 +5,8 @@
 #include "driver/commands/commands.h"
 #include "driver/document_formats.h"
 #include "driver/help/groups.h"
-#include "driver/resources.h"
 #include "driver/stages/print.h"
 #include "driver/stages/read_runs.h"
-#include "driver/version.h"
 #include "import/dashing.h"
 #include "report/report.h"
 #include "report/significance/document.h"
@@ -18,6 +16,8 @@
 #include "support/files.h"
 #include "support/pattern.h"
 #include "support/terminal_text.h"
+#include "toolchain/resources.h"
+#include "toolchain/version.h"
 
 #include <algorithm>
 #include <memory>
@@ -92,7 +92,7 @@ Expected<void> check_workload(const std::string& parameter, const RunSet& runs) 
 
 Expected<ResourceGroups> read_groups(const std::vector<std::string>& files) {
   std::vector<std::filesystem::path> all(files.begin(), files.end()); // the user's decide first
-  TRY_LET(shipped, list_group_files(resources().groups));
+  TRY_LET(shipped, list_group_files(toolchain::resources().groups));
   all.insert(all.end(), shipped->begin(), shipped->end());
   return ResourceGroups::read(all);
 }
@@ -130,7 +130,7 @@ Expected<void> add_comparisons(const std::string& names, const std::vector<RunSe
   for (const RunSet& set : sets)
     for (const Region& region : set.regions)
       known += (known.empty() ? "" : ", ") + region.name;
-  return fail("--compare {}: there are not both on one GPU; there are {}", names, known);
+  return fail("--compare {}: not modelled on the same GPU; there are {}", names, known);
 }
 
 Expected<void> print_found(const Significance& found, const ExplainCommand& command) {
@@ -138,9 +138,9 @@ Expected<void> print_found(const Significance& found, const ExplainCommand& comm
     return print_document(
         report::significance_document(found), [&] { return report::print_significance_json(found); },
         command.format, command.output);
-  TRY_LET(page, read_file(resources().page));
+  TRY_LET(page, read_file(toolchain::resources().page));
   const nlohmann::ordered_json json = to_json(found);
-  TRY_LET(text, report::print_page({}, {*page, version, {}, &json}));
+  TRY_LET(text, report::print_page({}, {*page, toolchain::version, {}, &json}));
   return print_text(*text, command.output.file);
 }
 

@@ -8,10 +8,10 @@
 #include "driver/stages/print.h"
 #include "driver/stages/recorded_programs.h"
 #include "driver/today.h"
-#include "driver/version.h"
 #include "report/gate_picture.h"
 #include "report/gate_report.h"
 #include "report/report.h"
+#include "toolchain/version.h"
 
 #include <filesystem>
 #include <memory>
@@ -79,7 +79,8 @@ Expected<void> hold(const GateCommandOptions& options, const std::vector<std::st
     TRY(print_text(badge.ends_with(".json") ? report::badge_endpoint(gate) : report::draw_badge(gate),
                    badge));
   if (!options.sarif.empty())
-    TRY(print_text(report::print_sarif(report::worse_kernels(report), {.version = version}), options.sarif));
+    TRY(print_text(report::print_sarif(report::worse_kernels(report), {.version = toolchain::version}),
+                   options.sarif));
   exit_code = exit_code_of(gate.outcome);
   return {};
 }

@@ -2,12 +2,12 @@
 
 #include "driver/commands/commands.h"
 #include "driver/document_formats.h"
-#include "driver/resources.h"
 #include "driver/stages/print.h"
 #include "judge/accuracy_text.h"
 #include "model/gpu/gpu.h"
 #include "model/gpu/known_times.h"
 #include "model/gpu/parameters.h"
+#include "toolchain/resources.h"
 
 #include <memory>
 
@@ -23,10 +23,10 @@ struct GpusOptions {
 
 Expected<document::Document> list() {
   using enum document::Kind;
-  TRY_LET(names, model::list_gpus(resources().gpus));
+  TRY_LET(names, model::list_gpus(toolchain::resources().gpus));
   document::Table table{{{"name"}, {"GPU"}, {"SMs", number}, {"L2", number, "B"}, {"accuracy"}}};
   for (const auto& name : *names) {
-    TRY_LET(gpu, model::load_gpu(name, resources().gpus));
+    TRY_LET(gpu, model::load_gpu(name, toolchain::resources().gpus));
     const bool has_times = model::why_times_are_unknown(*gpu).empty();
     table.rows.push_back(
         {{document::words(gpu->id), document::words(gpu->name),
@@ -38,8 +38,8 @@ Expected<document::Document> list() {
 }
 
 Expected<document::Document> describe(const std::string& name) {
-  TRY_LET(gpu, model::load_gpu(name, resources().gpus));
-  TRY_LET(figures, model::describe_gpu(name, resources().gpus));
+  TRY_LET(gpu, model::load_gpu(name, toolchain::resources().gpus));
+  TRY_LET(figures, model::describe_gpu(name, toolchain::resources().gpus));
   document::Section accuracy;
   const auto say = [&](std::string text) { accuracy.blocks.push_back(document::Paragraph{std::move(text)}); };
   say(fmt::format("{}: {}", gpu->id, judge::accuracy_text(gpu->accuracy, gpu->id)));

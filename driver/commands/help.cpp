@@ -3,7 +3,7 @@
 #include "driver/commands/commands.h"
 #include "driver/help/formats.h"
 #include "driver/stages/print.h"
-#include "driver/version.h"
+#include "toolchain/version.h"
 
 #include <memory>
 
@@ -42,7 +42,7 @@ Expected<void> print_help(const CLI::App& app, const HelpOptions& options) {
   }
   const std::vector<help::CommandText> commands = help::commands_of(app);
   if (options.format == "man")
-    return print_text(help::man_page(commands, version), file);
+    return print_text(help::man_page(commands, toolchain::version), file);
   if (options.format == "markdown")
     return print_text(help::markdown(commands), file);
   if (options.format == "bash")

@@ -4,10 +4,10 @@
 #include "driver/help/groups.h"
 #include "driver/lsp/server.h"
 #include "driver/options.h"
-#include "driver/stages/cache_folder.h"
-#include "driver/version.h"
 #include "model/gpu/gpu.h"
 #include "support/process.h"
+#include "toolchain/cache/cache_folder.h"
+#include "toolchain/version.h"
 
 #include <iostream>
 #include <memory>
@@ -21,9 +21,9 @@ Expected<void> serve_editor(lsp::Settings settings, const std::vector<std::strin
     return fail("--result has the figures of a program that was profiled already: sources and --run do not "
                 "go with it");
   TRY_LET(words, split_words(settings.profile.nvcc)); // later, an error would be one of each save
-  settings.version = version;
+  settings.version = toolchain::version;
   settings.profiles &= settings.result.empty();
-  settings.cache = cache_folder().string();
+  settings.cache = toolchain::cache_folder().string();
   settings.profile.program_arguments = arguments;
   for (std::string& source : settings.profile.sources)
     source = std::filesystem::weakly_canonical(source).string();

@@ -2,7 +2,7 @@
 
 #include "driver/commands/commands.h"
 #include "driver/mcp/tools.h"
-#include "driver/version.h"
+#include "toolchain/version.h"
 
 #include <iostream>
 
@@ -16,7 +16,7 @@ void declare_mcp(CLI::App& app, Action& chosen) {
       "they are given, with the rights of this process.");
   command->callback([&chosen] {
     chosen = [] {
-      mcp::serve(std::cin, std::cout, version, mcp::make_tools());
+      mcp::serve(std::cin, std::cout, toolchain::version, mcp::make_tools());
       return Expected<void>();
     };
   });

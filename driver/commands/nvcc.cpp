@@ -1,25 +1,26 @@
 // `warplens nvcc`, the drop-in nvcc: instrument → compile → (link). The real nvcc does everything else, with
 // the very same arguments.
 
-#include "driver/arguments/clang_arguments.h"
-#include "driver/arguments/drop_in_options.h"
 #include "driver/commands/commands.h"
+#include "driver/commands/drop_in_options.h"
 #include "driver/compilation_report.h"
 #include "driver/progress.h"
-#include "driver/resources.h"
-#include "driver/stages/back_end_of_objects.h"
-#include "driver/stages/compile_log.h"
-#include "driver/stages/compile_source.h"
-#include "driver/stages/cpu_object.h"
-#include "driver/stages/gpu_object.h"
-#include "driver/stages/missing_functions.h"
-#include "driver/stages/objection.h"
+#include "driver/stages/capabilities.h"
 #include "driver/stages/print.h"
-#include "driver/stages/toolkit_overlay.h"
 #include "support/files.h"
 #include "support/hash.h"
 #include "support/process.h"
 #include "support/temporary.h"
+#include "toolchain/nvcc/clang_arguments.h"
+#include "toolchain/objects/back_end_of_objects.h"
+#include "toolchain/objects/compile_source.h"
+#include "toolchain/objects/cpu_object.h"
+#include "toolchain/objects/gpu_object.h"
+#include "toolchain/objects/missing_functions.h"
+#include "toolchain/resources.h"
+#include "toolchain/steps/compile_log.h"
+#include "toolchain/steps/objection.h"
+#include "toolchain/toolkit_overlay.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -30,6 +31,8 @@
 
 namespace warplens::driver {
 namespace {
+
+using namespace toolchain;
 
 using Words = std::vector<std::string>;
 
@@ -89,7 +92,8 @@ Expected<NvccArguments> parse(const Request& request) {
 class Compilation {
 public:
   Compilation(const Request& request, const NvccArguments& nvcc, std::filesystem::path directory)
-      : request_(request), nvcc_(nvcc), directory_(std::move(directory)) {}
+      : request_(request), nvcc_(nvcc), directory_(std::move(directory)),
+        capabilities_(request.options.for_cpu ? known_capabilities() : std::vector<int>{}) {}
 
   /// Returns the exit code; nothing if there is nothing for us to do.
   Expected<std::optional<int>> run() {
@@ -135,7 +139,9 @@ private:
     if (!only_compiles() || nvcc_.output.empty())
       object = (only_compiles() ? std::filesystem::path(nvcc_.output_directory) : own) /
                std::filesystem::path(name).stem().concat(".o");
-    return {name, std::move(object), std::move(own), request_.options.for_cpu, request_.options.checks};
+    return {
+        name,         std::move(object), std::move(own), request_.options.for_cpu, request_.options.checks,
+        capabilities_};
   }
 
   /// Compiles with plain nvcc what cannot be instrumented, so that no build breaks. If nvcc fails, too, it
@@ -184,11 +190,11 @@ private:
   }
 
   int compile_plainly_for_cpu(const SourceToCompile& source) const {
-    auto done = compile_for_cpu(
-        {source.source, source.source, source.directory, source.checks,
-         start_machine_code_for_any_gpu(nvcc_, request_.toolkit, source.source, source.directory),
-         nvcc_.device_debug},
-        nvcc_, clang_arguments(nvcc_, request_.toolkit), source.object);
+    auto done = compile_for_cpu({source.source, source.source, source.directory, source.checks,
+                                 start_machine_code_for_any_gpu(nvcc_, request_.toolkit, source.source,
+                                                                source.directory, source.later),
+                                 nvcc_.device_debug},
+                                nvcc_, clang_arguments(nvcc_, request_.toolkit), source.object);
     if (done)
       done = write_dependencies(source, nvcc_, request_.toolkit);
     if (done)
@@ -264,6 +270,7 @@ private:
   const Request& request_;
   const NvccArguments& nvcc_;
   std::filesystem::path directory_;
+  std::vector<int> capabilities_; ///< those of GPUs that the kernels are perhaps modelled for later
 };
 
 /// Returns the name of our folder, which gets into the objects: the same command gives the same bytes.

@@ -1,12 +1,12 @@
 // `warplens patch`: prints the instrumentation as a unified diff.
 
-#include "driver/arguments/clang_arguments.h"
 #include "driver/commands/commands.h"
-#include "driver/stages/instrument.h"
-#include "driver/stages/objection.h"
 #include "driver/stages/print.h"
 #include "support/process.h"
 #include "support/temporary.h"
+#include "toolchain/nvcc/clang_arguments.h"
+#include "toolchain/steps/instrument.h"
+#include "toolchain/steps/objection.h"
 
 #include <memory>
 
@@ -19,14 +19,15 @@ struct InstrumentationPatchOptions {
 
 Expected<void> print_instrumentation_patch(const InstrumentationPatchOptions& options) {
   TRY_LET(words, split_words(options.nvcc));
-  TRY_LET(nvcc, parse_nvcc_arguments(*words));
-  TRY_LET(toolkit, find_toolkit());
-  const auto diff = instrumentation_patch(options.file, clang_arguments(*nvcc, *toolkit));
+  TRY_LET(nvcc, toolchain::parse_nvcc_arguments(*words));
+  TRY_LET(toolkit, toolchain::find_toolkit());
+  const auto diff =
+      toolchain::instrumentation_patch(options.file, toolchain::clang_arguments(*nvcc, *toolkit));
   if (!diff) {
     const auto directory = TemporaryDirectory::create();
-    return tl::unexpected(
-        directory ? with_nvccs_opinion(diff.error(), options.file, *nvcc, *toolkit, directory->path())
-                  : diff.error());
+    return tl::unexpected(directory ? toolchain::with_nvccs_opinion(diff.error(), options.file, *nvcc,
+                                                                    *toolkit, directory->path())
+                                    : diff.error());
   }
   return print_text(*diff, options.output);
 }

@@ -4,13 +4,13 @@
 #include "driver/help/groups.h"
 #include "driver/options.h"
 #include "driver/progress.h"
-#include "driver/resources.h"
 #include "driver/stages/obtain_trace.h"
 #include "driver/stages/original_program.h"
 #include "driver/stages/print.h"
 #include "driver/stages/simulate.h"
 #include "driver/stages/train_overlap.h"
 #include "judge/threshold.h"
+#include "placement/change/place.h"
 #include "placement/print/placement_report.h"
 #include "placement/source_edits.h"
 #include "support/display_name.h"
@@ -18,6 +18,7 @@
 #include "support/pattern.h"
 #include "support/temporary.h"
 #include "support/terminal_text.h"
+#include "toolchain/resources.h"
 
 #include <algorithm>
 #include <charconv>
@@ -40,6 +41,8 @@ struct PlacementOptions {
   std::optional<double> measured_ns;
   bool searches = false, checks = false, quiet = false;
 };
+
+constexpr std::size_t help_width = 90;
 
 model::Options model_options_of(const PlacementOptions& options) {
   model::Options model;
@@ -170,7 +173,7 @@ Expected<void> place(const PlacementOptions& options, const std::vector<std::str
     return fail("--fail-if is about the model's figures: it takes --time model");
   TRY(check_writable(options.output));
   TRY_LET(gpus, load_gpus(options.model));
-  TRY_LET(addressing, placement::load_addressing(resources().addressing));
+  TRY_LET(addressing, placement::load_addressing(toolchain::resources().addressing));
   placement::PlacementReport report;
   placement::EstimateOptions estimates = estimates_of(options);
   if (!options.train.empty()) {
@@ -239,8 +242,12 @@ void declare_placement(CLI::App& app, const std::vector<std::string>& rest, Acti
   command
       ->add_option(
           "--move", options->moves,
-          "model only this placement: ARRAY:PLACE, several with commas; places are global, ldg,\n"
-          "texture, texture2d[=TEXELS], constant, shared[=whole|padded|tile] and persist (in the L2)")
+          fmt::format(
+              "{}",
+              fmt::join(wrapped("model only this placement: ARRAY:PLACE, several with commas; places are " +
+                                    placement::place_usage(),
+                                help_width),
+                        "\n")))
       ->type_name("MOVES");
   command->add_flag("--search", options->searches, "search the fastest placement of all arrays together")
       ->excludes("--move");

@@ -2,7 +2,6 @@
 
 #include "driver/commands/commands.h"
 #include "driver/document_formats.h"
-#include "driver/resources.h"
 #include "driver/stages/print.h"
 #include "driver/stages/read_result.h"
 #include "model/gpu/gpu.h"
@@ -10,6 +9,7 @@
 #include "power/training.h"
 #include "report/power_report.h"
 #include "support/files.h"
+#include "toolchain/resources.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -59,7 +59,7 @@ KnownBefore known_of(const model::Gpu& gpu, const KernelResult& kernel) {
 /// Returns what --prior names, a table or a GPU; without it, what the file of the results' GPU says.
 Expected<KnownBefore> known_before(const std::string& prior, const KernelResult& kernel) {
   if (prior.empty()) {
-    const auto gpu = model::load_gpu(kernel.gpu, resources().gpus);
+    const auto gpu = model::load_gpu(kernel.gpu, toolchain::resources().gpus);
     return gpu && gpu->energies ? known_of(*gpu, kernel) : KnownBefore{};
   }
   if (std::filesystem::exists(prior) && !prior.ends_with(".toml")) {
@@ -67,7 +67,7 @@ Expected<KnownBefore> known_before(const std::string& prior, const KernelResult&
     TRY_LET(priors, power::read_priors(*table));
     return KnownBefore{std::move(*priors), prior};
   }
-  TRY_LET(gpu, model::load_gpu(prior, resources().gpus));
+  TRY_LET(gpu, model::load_gpu(prior, toolchain::resources().gpus));
   if (!gpu->energies)
     return fail("--prior {}: its file has no [power]", prior);
   return known_of(*gpu, kernel);
@@ -90,14 +90,14 @@ Expected<void> train_and_print(const PowerOptions& options) {
                     options.output.file);
 }
 
-Expected<void> tell_and_print(const PowerOptions& options) {
+Expected<void> predict_and_print(const PowerOptions& options) {
   TRY_LET(kernels, read_kernels(options.results));
   std::map<std::string, model::Gpu> gpus;
   std::vector<judge::PoweredKernel> powered;
   for (const KernelResult& kernel : *kernels) {
     const std::string name = options.gpu.empty() ? kernel.gpu : options.gpu;
     if (!gpus.contains(name)) {
-      TRY_LET(gpu, model::load_gpu(name, resources().gpus));
+      TRY_LET(gpu, model::load_gpu(name, toolchain::resources().gpus));
       gpus.emplace(name, std::move(*gpu));
     }
     const model::Gpu& gpu = gpus.at(name);
@@ -154,7 +154,7 @@ void declare_power(CLI::App& app, Action& chosen) {
     if (!options->train.empty() && options->format != "text")
       throw CLI::ValidationError("--format", "--train prints a part of a GPU file, which is text");
     chosen = [options] {
-      return options->train.empty() ? tell_and_print(*options) : train_and_print(*options);
+      return options->train.empty() ? predict_and_print(*options) : train_and_print(*options);
     };
   });
 }

@@ -2,7 +2,7 @@
 
 #include "driver/commands/commands.h"
 #include "driver/options.h"
-#include "driver/stages/machine_code.h"
+#include "driver/stages/capabilities.h"
 #include "driver/stages/print.h"
 #include "driver/stages/run_program.h"
 #include "driver/stages/simulate.h"

@@ -9,11 +9,11 @@
 #include "driver/stages/run_program.h"
 #include "driver/stages/simulate.h"
 #include "driver/stages/sweep_folder.h"
-#include "driver/version.h"
 #include "support/files.h"
 #include "support/hash.h"
 #include "support/process.h"
 #include "support/temporary.h"
+#include "toolchain/version.h"
 
 #include <algorithm>
 #include <map>
@@ -62,9 +62,9 @@ private:
 
 /// Returns a hash of all that the profiles depend on, but for the configurations.
 Expected<std::string> identity_of(const SweepOptions& options) {
-  std::string all = fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n", version, options.run, options.program.nvcc,
-                                static_cast<int>(options.program.backend), options.model.seed,
-                                options.model.trials.value_or(0), options.trace.kernel);
+  std::string all = fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n", toolchain::version, options.run,
+                                options.program.nvcc, static_cast<int>(options.program.backend),
+                                options.model.seed, options.model.trials.value_or(0), options.trace.kernel);
   all +=
       fmt::format("{} {} {} {} {} {} {}\n", options.trace.launches.value_or(0), int(options.model.l2_begin),
                   options.model.without_clock, options.model.snapshot_blocks.value_or(0),

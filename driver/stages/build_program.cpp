@@ -1,14 +1,15 @@
 #include "driver/stages/build_program.h"
 
-#include "driver/arguments/checks.h"
-#include "driver/arguments/clang_arguments.h"
 #include "driver/help/groups.h"
 #include "driver/progress.h"
-#include "driver/stages/build.h"
-#include "driver/stages/instrument.h"
-#include "driver/stages/objection.h"
+#include "driver/stages/capabilities.h"
 #include "driver/stages/run_program.h"
 #include "support/process.h"
+#include "toolchain/nvcc/checks.h"
+#include "toolchain/nvcc/clang_arguments.h"
+#include "toolchain/steps/build.h"
+#include "toolchain/steps/instrument.h"
+#include "toolchain/steps/objection.h"
 
 #include <algorithm>
 
@@ -22,14 +23,14 @@ Backend chosen_backend(const SourceOptions& options, const TraceOptions& trace) 
   return gpu_present() && !needs_cpu ? Backend::gpu : Backend::cpu;
 }
 
-Expected<BuildRequest> prepare(const SourceOptions& options, const TraceOptions& trace, const model::Gpu& gpu,
-                               const std::filesystem::path& directory) {
+Expected<toolchain::BuildRequest> prepare(const SourceOptions& options, const TraceOptions& trace,
+                                          const model::Gpu& gpu, const std::filesystem::path& directory) {
   TRY_LET(words, split_words(options.nvcc));
   auto all = *words;
   all.insert(all.end(), options.files.begin(), options.files.end());
-  TRY_LET(nvcc, parse_nvcc_arguments(all));
-  TRY_LET(toolkit, find_toolkit());
-  BuildRequest request;
+  TRY_LET(nvcc, toolchain::parse_nvcc_arguments(all));
+  TRY_LET(toolkit, toolchain::find_toolkit());
+  toolchain::BuildRequest request;
   for (std::size_t i = 0; i < options.files.size(); ++i) {
     const auto& file = options.files[i];
     const bool is_cuda =
@@ -38,7 +39,7 @@ Expected<BuildRequest> prepare(const SourceOptions& options, const TraceOptions&
     std::error_code problem; // writing there will report a missing folder
     std::filesystem::create_directories(request.sources.back().directory, problem);
   }
-  request.clang_arguments = clang_arguments(*nvcc, *toolkit, gpu.capability());
+  request.clang_arguments = toolchain::clang_arguments(*nvcc, *toolkit, gpu.capability());
   request.nvcc = std::move(*nvcc);
   request.toolkit = std::move(*toolkit);
   request.directory = directory;
@@ -48,32 +49,33 @@ Expected<BuildRequest> prepare(const SourceOptions& options, const TraceOptions&
 
 /// Starts to determine the machine code. It takes nvcc as long as all our stages until the program starts, so
 /// it begins first.
-void start_machine_code(BuildRequest& request, const std::vector<int>& capabilities) {
+void start_machine_code(toolchain::BuildRequest& request, const std::vector<int>& capabilities) {
   for (auto& source : request.sources)
     if (source.is_cuda && !capabilities.empty())
-      source.machine_code = driver::start_machine_code(
+      source.machine_code = toolchain::start_machine_code(
           {request.nvcc, request.toolkit, source.original, source.directory, capabilities});
 }
 
 /// Returns the asynchronous copies without a probe, with their places: what they move is missing in all
 /// figures of memory.
-std::string unseen_copies(const std::vector<UnseenAccess>& unseen) {
+std::string unseen_copies(const std::vector<toolchain::UnseenAccess>& unseen) {
   std::string text;
-  for (const UnseenAccess& access : unseen)
+  for (const toolchain::UnseenAccess& access : unseen)
     if (access.reason.starts_with("asynchronous copy"))
       text += fmt::format("; {}:{}: {} without a probe", access.file, access.line, access.reason);
   return text;
 }
 
-Expected<void> instrument_sources(BuildRequest& request, bool quiet) {
+Expected<void> instrument_sources(toolchain::BuildRequest& request, bool quiet) {
   for (auto& source : request.sources) {
     if (!source.is_cuda)
       continue;
     Stage stage("instrument", quiet);
-    const auto instrumented = instrument(source.original, request.clang_arguments, source.directory);
+    const auto instrumented =
+        toolchain::instrument(source.original, request.clang_arguments, source.directory);
     if (!instrumented)
-      return tl::unexpected(with_nvccs_opinion(instrumented.error(), source.original, request.nvcc,
-                                               request.toolkit, source.directory));
+      return tl::unexpected(toolchain::with_nvccs_opinion(instrumented.error(), source.original, request.nvcc,
+                                                          request.toolkit, source.directory));
     source.source = instrumented->file;
     source.site_table = instrumented->site_table;
     stage.done(fmt::format("{}: {} accesses probed, {} removed by the compiler, {} not seen{}",
@@ -83,9 +85,10 @@ Expected<void> instrument_sources(BuildRequest& request, bool quiet) {
   return {};
 }
 
-Expected<std::filesystem::path> build(const BuildRequest& request, Backend backend, bool quiet) {
+Expected<std::filesystem::path> build(const toolchain::BuildRequest& request, Backend backend, bool quiet) {
   Stage stage("build", quiet);
-  auto program = backend == Backend::gpu ? build_for_gpu(request) : build_for_cpu(request);
+  auto program =
+      backend == Backend::gpu ? toolchain::build_for_gpu(request) : toolchain::build_for_cpu(request);
   if (program)
     stage.done(backend == Backend::gpu ? "for the GPU, with nvcc" : "for the CPU back end, with Clang");
   return program;
@@ -118,7 +121,7 @@ Expected<std::filesystem::path> build_program(const SourceOptions& options, cons
   if (options.backend == Backend::gpu) {
     for (const cpu::CheckName& check : cpu::check_names)
       if (trace.checks.has(check.check))
-        return fail("--{} works on the CPU back end{}", check.name, on_a_gpu(check.check));
+        return fail("--{} works on the CPU back end{}", check.name, toolchain::on_a_gpu(check.check));
     for (const auto& [name, is_chosen] : {std::pair("--deterministic", trace.deterministic),
                                           std::pair("--stop-when-traced", trace.stop_when_traced)})
       if (is_chosen)

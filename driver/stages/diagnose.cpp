@@ -1,13 +1,13 @@
 #include "driver/stages/diagnose.h"
 
-#include "driver/resources.h"
 #include "driver/stages/host_system.h"
-#include "driver/toolkit.h"
-#include "driver/version.h"
 #include "support/files.h"
 #include "support/pattern.h"
 #include "support/process.h"
 #include "support/temporary.h"
+#include "toolchain/resources.h"
+#include "toolchain/toolkit.h"
+#include "toolchain/version.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -56,31 +56,31 @@ std::string version_in(const std::string& text, const char* pattern) {
 }
 
 Diagnosis installation() {
-  const Resources& parts = resources();
+  const toolchain::Resources& parts = toolchain::resources();
   std::vector<std::string> missing;
   for (const fs::path& part : {parts.compile, parts.libraries / "libcudart_static.a", parts.include,
                                parts.compatibility, parts.gpus})
     if (!is_there(part))
       missing.push_back(part.string());
   if (missing.empty())
-    return {"installation", Condition::works, fmt::format("warplens {}, all parts are there", version), "",
-            profiling};
+    return {"installation", Condition::works,
+            fmt::format("warplens {}, all parts are there", toolchain::version), "", profiling};
   return {"installation", Condition::absent, fmt::format("{} is missing", fmt::join(missing, ", ")),
           "install the whole package, or build it: report, diff, model and gpus work without", profiling};
 }
 
 Diagnosis rewriter() {
-  const auto started = output_of({resources().compile.string(), "--help"});
+  const auto started = output_of({toolchain::resources().compile.string(), "--help"});
   if (started)
-    return {"LLVM libraries", Condition::works, fmt::format("{}: warplens-compile starts", llvm_version), "",
-            profiling};
+    return {"LLVM libraries", Condition::works,
+            fmt::format("{}: warplens-compile starts", toolchain::llvm_version), "", profiling};
   return {"LLVM libraries", Condition::absent, started.error().message,
-          fmt::format("install libllvm19 and libclang-cpp19 (LLVM {})", llvm_version), profiling};
+          fmt::format("install libllvm19 and libclang-cpp19 (LLVM {})", toolchain::llvm_version), profiling};
 }
 
 Diagnosis compiler() {
-  const std::string program = resources().linking_compiler.string();
-  const bool is_clang = program == clang;
+  const std::string program = toolchain::resources().linking_compiler.string();
+  const bool is_clang = program == toolchain::clang;
   const char* const name = is_clang ? "Clang" : "compiler";
   const auto printed = output_of({program, "--version"});
   if (printed)
@@ -92,11 +92,11 @@ Diagnosis compiler() {
 }
 
 Diagnosis toolkit() {
-  const auto found = find_toolkit();
+  const auto found = toolchain::find_toolkit();
   if (!found)
     return {"CUDA Toolkit", Condition::absent, found.error().message,
             "install CUDA 13 (no driver needed) or set CUDA_PATH", profiling};
-  const std::string number = version_of(*found);
+  const std::string number = toolchain::version_of(*found);
   const std::string place = fmt::format("{} ({})", number, found->root.string());
   if (!number.starts_with("13."))
     return {"CUDA Toolkit", Condition::limited, place, "Warplens is tested with CUDA 13 only", profiling};
@@ -106,7 +106,7 @@ Diagnosis toolkit() {
 Diagnosis machine_code() {
   constexpr std::string_view use =
       "the instructions between accesses, registers and occupancy as NVIDIA's compiler makes them";
-  const auto found = find_toolkit();
+  const auto found = toolchain::find_toolkit();
   const auto printed = found ? output_of({(found->root / "bin/ptxas").string(), "--version"})
                              : Expected<std::string>(tl::unexpected(found.error()));
   if (printed)
@@ -148,7 +148,7 @@ Diagnosis trial_run() {
 
 Diagnosis page() {
   constexpr std::string_view use = "--format html";
-  if (is_there(resources().page))
+  if (is_there(toolchain::resources().page))
     return {"report page", Condition::works, "built", "", use};
   return {"report page", Condition::absent, "this Warplens was built where Node.js was not",
           "install nodejs and npm, and build again; the other formats work without", use};
@@ -174,7 +174,7 @@ Diagnosis plots() {
 
 Diagnosis gpu_runtime() {
   constexpr std::string_view use = "--backend gpu";
-  if (is_there(resources().gpu_runtime))
+  if (is_there(toolchain::resources().gpu_runtime))
     return {"GPU back end", Condition::works, "built; it was tried on an H100", "", use};
   return {"GPU back end", Condition::absent, "this Warplens was built where nvcc was not",
           "install CUDA 13 and build again", use};

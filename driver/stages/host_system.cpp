@@ -40,7 +40,7 @@ std::string container_in(const fs::path& root) {
   return printable(name.substr(0, name.find('\0')));
 }
 
-std::optional<double> number_in(std::string_view text) {
+std::optional<double> first_number(std::string_view text) {
   double number = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
   return read.ec == std::errc() ? std::optional(number) : std::nullopt;
@@ -51,11 +51,11 @@ std::string limits_in(const fs::path& root) {
   std::string text;
   const std::string cpus = text_of(root / "sys/fs/cgroup/cpu.max"); // microseconds of each period, or "max"
   if (const std::size_t blank = cpus.find(' '); blank != std::string::npos) {
-    const auto quota = number_in(cpus), period = number_in(std::string_view(cpus).substr(blank + 1));
+    const auto quota = first_number(cpus), period = first_number(std::string_view(cpus).substr(blank + 1));
     if (quota && period && *period > 0)
       text += fmt::format(", {:.3g} CPUs", *quota / *period);
   }
-  if (const auto memory = number_in(text_of(root / "sys/fs/cgroup/memory.max")))
+  if (const auto memory = first_number(text_of(root / "sys/fs/cgroup/memory.max")))
     text += fmt::format(", {:.1f} GB", *memory / 1e9);
   return text;
 }

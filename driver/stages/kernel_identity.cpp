@@ -1,9 +1,9 @@
 #include "driver/stages/kernel_identity.h"
 
 #include "driver/stages/manifest.h"
-#include "driver/version.h"
 #include "sass/decode.h"
 #include "support/hash.h"
+#include "toolchain/version.h"
 #include "trace/machine_code.h"
 
 #include <algorithm>
@@ -151,8 +151,8 @@ std::string model_text(const model::Gpu& gpu, const ModelOptions& options) {
   const auto policy = options.policy ? std::optional(int(*options.policy)) : std::nullopt;
   return fmt::format("{} {} clock {} {} {} {} {} trials {} confidence {} {} l2 {} registers {} seed {} "
                      "blocks {}",
-                     version, gpu.id, options.without_clock, number(policy), options.placement, options.start,
-                     number(options.sm_clock_mhz), number(options.trials), confidence.rate,
+                     toolchain::version, gpu.id, options.without_clock, number(policy), options.placement,
+                     options.start, number(options.sm_clock_mhz), number(options.trials), confidence.rate,
                      confidence.latency, int(options.l2_begin), number(options.registers), options.seed,
                      number(options.snapshot_blocks));
 }

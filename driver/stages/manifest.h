@@ -1,4 +1,4 @@
-// What a result was made from: hashes of sources and GPU files, options, the version.
+// The origin of a result: hashes of sources and GPU files, options, the version.
 #pragma once
 
 #include "driver/options.h"

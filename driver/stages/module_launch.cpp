@@ -1,10 +1,10 @@
 #include "driver/stages/module_launch.h"
 
-#include "driver/resources.h"
-#include "driver/toolkit.h"
 #include "machine/program.h"
 #include "ptx/module_image.h"
 #include "support/files.h"
+#include "toolchain/resources.h"
+#include "toolchain/toolkit.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -25,7 +25,7 @@ struct GpuCode {
 };
 
 Expected<GpuCode> code_for(const fs::path& module, const std::string& image, const model::Gpu& gpu) {
-  const auto toolkit = find_toolkit();
+  const auto toolkit = toolchain::find_toolkit();
   auto cubin = cubin_for(image, gpu.capability(), toolkit ? toolkit->root / "bin/ptxas" : find_assembler());
   if (!cubin)
     return fail("{}: {}", module.string(), cubin.error().message);
@@ -187,7 +187,7 @@ Expected<std::vector<std::string>> launch_module(const fs::path& module, const f
   const fs::path fatbin = folder / "module.fatbin", plan = folder / "launch.json";
   TRY(write_file(fatbin, make_fatbin(cubins)));
   TRY(write_file(plan, plan_of(*spec, symbol, fatbin).dump()));
-  return std::vector{resources().launch.string(), plan.string()};
+  return std::vector{toolchain::resources().launch.string(), plan.string()};
 }
 
 } // namespace warplens::driver

@@ -1,10 +1,10 @@
 #include "driver/stages/print.h"
 
-#include "driver/resources.h"
 #include "driver/stages/open_page.h"
-#include "driver/version.h"
 #include "report/report.h"
 #include "support/files.h"
+#include "toolchain/resources.h"
+#include "toolchain/version.h"
 
 #include <cerrno>
 #include <cstdio>
@@ -89,11 +89,11 @@ Expected<void> print_text(const std::string& text, const std::string& file) {
 
 Expected<void> check_page() {
   std::error_code ignored;
-  if (!std::filesystem::exists(resources().page, ignored))
+  if (!std::filesystem::exists(toolchain::resources().page, ignored))
     return fail(
         "this build has no report page ({} is missing): Node.js was not found when it was built; the other "
         "formats work without",
-        resources().page.string());
+        toolchain::resources().page.string());
   return {};
 }
 
@@ -103,8 +103,8 @@ Expected<void> check_format(const ReportFormat& format) {
 
 Expected<std::string> page_with(const std::vector<report::LabelledResult>& results) {
   TRY(check_page());
-  TRY_LET(page, read_file(resources().page));
-  return report::print_page(results, {*page, version, {}});
+  TRY_LET(page, read_file(toolchain::resources().page));
+  return report::print_page(results, {*page, toolchain::version, {}});
 }
 
 Expected<void> print_comparison(const std::vector<report::LabelledResult>& results,
@@ -117,9 +117,9 @@ Expected<void> print_report(const std::string& text_or_json, const std::string& 
   if (format != "html")
     return print_text(text_or_json, options.file);
   TRY(check_page());
-  TRY_LET(page, read_file(resources().page));
+  TRY_LET(page, read_file(toolchain::resources().page));
   const auto json = nlohmann::ordered_json::parse(text_or_json);
-  return print_text(report::print_page({}, {*page, version, {}, nullptr, &json}), options.file);
+  return print_text(report::print_page({}, {*page, toolchain::version, {}, nullptr, &json}), options.file);
 }
 
 Expected<void> print(const Result& result, const std::string& label, const OutputOptions& options) {

@@ -1,9 +1,9 @@
 #include "driver/stages/read_measured.h"
 
-#include "driver/resources.h"
 #include "support/files.h"
 #include "support/process.h"
 #include "support/temporary.h"
+#include "toolchain/resources.h"
 
 #include <iterator>
 
@@ -19,7 +19,7 @@ Expected<std::optional<std::vector<import::KernelCounters>>> read_by_module(cons
   TRY_LET(folder, TemporaryDirectory::create());
   const auto raw = folder->path() / "raw.csv", source = folder->path() / "source.csv";
   Command command;
-  command.arguments = {"python3", "-B",         resources().ncu_report_pages.string(),
+  command.arguments = {"python3", "-B",         toolchain::resources().ncu_report_pages.string(),
                        file,      raw.string(), source.string()};
   command.capture_output = true;
   const auto finished = run(command);

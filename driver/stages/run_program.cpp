@@ -1,14 +1,14 @@
 #include "driver/stages/run_program.h"
 
-#include "driver/compilation_note.h"
 #include "driver/progress.h"
-#include "driver/resources.h"
 #include "driver/stages/manifest.h"
 #include "driver/stages/print.h"
 #include "driver/stages/simulate.h"
 #include "model/snapshot/snapshot_size.h"
 #include "support/process.h"
 #include "support/temporary.h"
+#include "toolchain/objects/compilation_note.h"
+#include "toolchain/resources.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -99,7 +99,7 @@ Expected<std::vector<std::pair<std::string, std::string>>> recorder_environment(
       is_special(trace)
           ? std::pair<std::string, std::string>{"WARPLENS_TRACE", trace.string()}
           : std::pair<std::string, std::string>{"WARPLENS_TRACE_FOLDER", folder_of_traces(trace).string()},
-      {"WARPLENS_RUNTIME", resources().gpu_runtime.string()},
+      {"WARPLENS_RUNTIME", toolchain::resources().gpu_runtime.string()},
       {"WARPLENS_SNAPSHOT_THREADS", std::to_string(threads.min)},
       {"WARPLENS_SNAPSHOT_WAVE", std::to_string(threads.wave)},
       {"WARPLENS_SNAPSHOT_SMS", std::to_string(threads.sms)},
@@ -312,10 +312,10 @@ Expected<Result> simulate_all(const std::vector<trace::Reader>& traces, const Ru
 
 /// Says which sources of the program were compiled without probes: their kernels are in no report.
 void say_what_has_no_probes(const std::string& program) {
-  const auto notes = read_notes(program);
+  const auto notes = toolchain::read_notes(program);
   if (!notes)
     return; // a script, or a program in PATH
-  for (const CompilationNote& note : *notes)
+  for (const toolchain::CompilationNote& note : *notes)
     if (!note.fell_back.empty())
       complain(
           fmt::format("note: the kernels of {} are not in the report: it was compiled without probes: {}",

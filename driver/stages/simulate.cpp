@@ -3,7 +3,6 @@
 #include "driver/interruption.h"
 #include "driver/live_table.h"
 #include "driver/progress.h"
-#include "driver/resources.h"
 #include "driver/stages/kernel_identity.h"
 #include "judge/application.h"
 #include "model/gpu/sm_clock.h"
@@ -13,6 +12,7 @@
 #include "result/figure_text.h"
 #include "support/display_name.h"
 #include "support/pattern.h"
+#include "toolchain/resources.h"
 
 #include <algorithm>
 #include <chrono>
@@ -138,7 +138,7 @@ Expected<std::vector<model::Gpu>> load_gpus(const ModelOptions& options) {
   for (auto name = names.begin(); name != names.end(); ++name) {
     if (std::find(names.begin(), name, *name) != name)
       continue; // requested twice, modelled once
-    TRY_LET(gpu, model::load_gpu(*name, resources().gpus));
+    TRY_LET(gpu, model::load_gpu(*name, toolchain::resources().gpus));
     if (options.policy)
       set_policy(*gpu, *options.policy);
     choose(gpu->schedule.placement, model::block_placements(), options.placement);

@@ -2,7 +2,7 @@
 // are compared at once, so that a touch and a replacement are the same few steps for any number of ways.
 #pragma once
 
-#include "model/numeric/instructions.h"
+#include "numeric/instructions.h"
 
 #include <algorithm>
 #include <array>

@@ -5,8 +5,8 @@
 #include "model/cache/wide_sets.h"
 #include "model/gpu/gpu.h"
 #include "model/gpu/slices.h"
-#include "model/numeric/divisor.h"
 #include "model/snapshot/set_aside.h"
+#include "numeric/divisor.h"
 
 #include <variant>
 

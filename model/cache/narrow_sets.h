@@ -5,7 +5,7 @@
 
 #include "model/cache/ages.h"
 #include "model/cache/set_store.h"
-#include "model/numeric/instructions.h"
+#include "numeric/instructions.h"
 
 #include <algorithm>
 #include <bit>

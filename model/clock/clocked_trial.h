@@ -6,8 +6,8 @@
 #include "model/counts/trial_observer.h"
 #include "model/gpu/gpu.h"
 #include "model/gpu/occupancy.h"
-#include "model/numeric/random.h"
 #include "model/snapshot/snapshot.h"
+#include "numeric/random.h"
 
 #include <functional>
 #include <span>

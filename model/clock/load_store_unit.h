@@ -6,13 +6,13 @@
 #include "model/cache/read_only_cache.h"
 #include "model/clock/clock_figures.h"
 #include "model/clock/copied_arrivals.h"
-#include "model/clock/mshrs.h"
 #include "model/clock/scoreboards.h"
 #include "model/clock/warp_program.h"
 #include "model/counts/trial_observer.h"
 #include "model/memory/memory.h"
-#include "model/numeric/instructions.h"
-#include "model/numeric/random.h"
+#include "model/mshrs/mshr_limit.h"
+#include "numeric/instructions.h"
+#include "numeric/random.h"
 
 #include <optional>
 #include <span>
@@ -175,13 +175,13 @@ private:
   Scoreboards& scoreboards_;
   TrialObserver* observer_; ///< or null
   std::vector<SiteAccesses> counts_;
-  Fills fills_; ///< waiters are Loads
+  Mshrs fills_; ///< waiters are Loads
   std::vector<Load> loads_;
   std::vector<std::uint32_t> free_loads_;
   std::vector<Copied> copied_;
   bool follows_copies_ = false;
   CopiedArrivals copied_arrivals_;
-  Mshrs awaited_, unawaited_;              ///< of what warps wait for, and of the other requests to the L2
+  MshrLimit awaited_, unawaited_;          ///< of what warps wait for, and of the other requests to the L2
   std::vector<std::uint8_t> miss_entries_; ///< that each fill holds, by FillNumber
   bool was_full_ = false;
   Server port_in_, port_out_; ///< from the L2 and to it
@@ -345,7 +345,7 @@ template <class Instructions, class Lines>
   unsigned missing = found.missing;
   if ((found.coming | missing) != 0) {
     // A line that was evicted while it was on its way is not requested again.
-    const Fills::Wait wait =
+    const Mshrs::Wait wait =
         fills_.wait(transaction.line, found.coming | missing, load.issued, [&] { return passing.number; });
     load.unknown += wait.unknown;
     load.arrival.and_also(wait.known);
@@ -372,7 +372,7 @@ inline void LoadStoreUnit::load_read_only(const ReadOnlyCache& cache, Cycle late
     const Lookups found = cache.load(t.line, t.sectors, [&](unsigned sectors) { missed |= sectors; });
     (of_constants ? counts.constant : counts.l1) += found;
     if (const unsigned hits = t.sectors & ~missed; hits != 0) {
-      const Fills::Wait wait = fills_.wait(t.line, hits, load.issued, [&] { return passing.number; });
+      const Mshrs::Wait wait = fills_.wait(t.line, hits, load.issued, [&] { return passing.number; });
       load.unknown += wait.unknown;
       load.arrival.and_also(wait.known);
     }

@@ -1,6 +1,6 @@
 #include "model/clock/sm.h"
 
-#include "model/numeric/instructions.h"
+#include "numeric/instructions.h"
 
 namespace warplens::model {
 

@@ -17,7 +17,7 @@ InstructionStreams::InstructionStreams(const Snapshot& snapshot, const TimedCode
   std::size_t longest = 0;
   for (const Warp& warp : snapshot.warps)
     longest = std::max(longest, warp.accesses.size());
-  loose_path_.resize(longest, Path::loose);
+  loose_path_.resize(longest, Path::unmatched);
 }
 
 std::optional<WarpProgram> InstructionStreams::program_of(const Warp& warp, const BlockPart& part) const {

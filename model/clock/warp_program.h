@@ -15,12 +15,12 @@ namespace warplens::model {
 
 /// A warp's place in its stream, in front of the next instruction: it has ended behind the last one.
 struct WarpProgram {
-  const Access* access = nullptr;               ///< the next one
-  const Transaction* transactions = nullptr;    ///< of that and those behind it
-  const std::uint32_t* block = nullptr;         ///< of its path, which has Path::loose for a loose access
+  const Access* access = nullptr;            ///< the next one
+  const Transaction* transactions = nullptr; ///< of that and those behind it
+  const std::uint32_t* block = nullptr; ///< of its path, which has Path::unmatched for an unmatched access
   const std::uint32_t* last_block = nullptr;    ///< the path's end
   const std::uint8_t* makes_access = nullptr;   ///< of the next instruction with a slot and those behind it
-  std::uint32_t instruction = 0, block_end = 0; ///< in the machine code, unless the next access is loose
+  std::uint32_t instruction = 0, block_end = 0; ///< in the machine code, unless the next access is unmatched
   std::uint32_t accesses_left = 0;              ///< with the next one
   std::uint32_t next_phase = 0;                 ///< of a barrier: BarrierPhases
   bool waits_for_loose = false;                 ///< for the result of the instruction before
@@ -31,7 +31,7 @@ struct WarpProgram {
   Place last = 0; ///< of the instruction that it issued last; idle_place() before the first
 
   bool has_ended() const { return block == last_block; }
-  bool is_loose() const { return *block == Path::loose; }
+  bool is_loose() const { return *block == Path::unmatched; }
 };
 
 /// An instruction that a warp issues.
@@ -44,7 +44,7 @@ struct Issued {
 
 class InstructionStreams {
 public:
-  /// `code`: that of the snapshot; null where it has none, so that all accesses are loose.
+  /// `code`: that of the snapshot; null where it has none, so that all accesses are unmatched.
   InstructionStreams(const Snapshot& snapshot, const TimedCode* code, const ClockFigures& figures);
   InstructionStreams(const InstructionStreams&) = delete;
 
@@ -114,7 +114,7 @@ public:
   }
 
 private:
-  /// The instructions that loose accesses are. Beside those of the machine code, the next instruction
+  /// The instructions that unmatched accesses are. Beside those of the machine code, the next instruction
   /// waits for their results; otherwise each access that begins a bulk waits for those before it.
   struct Loose {
     std::int16_t scoreboard = 0;
@@ -156,7 +156,7 @@ private:
   bool is_taken(const WarpProgram& program) const {
     const std::uint32_t* const block = program.block + 1;
     return program.instruction + 1 == program.block_end && block != program.last_block &&
-           *block != Path::loose && code_->block(*block).begin != program.block_end;
+           *block != Path::unmatched && code_->block(*block).begin != program.block_end;
   }
   Instruction loose_instruction(const Access& access) const {
     const std::int16_t waits =
@@ -178,7 +178,7 @@ private:
     issued.transactions = {program.transactions, issued.access->transactions};
     program.transactions += issued.access->transactions;
   }
-  /// Goes to the first instruction of the path's next block that has any, unless that is a loose access.
+  /// Goes to the first instruction of the path's next block that has any, unless that is an unmatched access.
   void enter_block(WarpProgram& program) const {
     for (; !program.has_ended() && !program.is_loose(); ++program.block) {
       const TimedCode::Block& block = code_->block(*program.block);

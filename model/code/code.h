@@ -25,7 +25,7 @@ struct MemorySlot {
 /// What a warp executed, from its first instruction to its end.
 struct Path {
   /// Stands in `blocks` for an access of which the instruction is not known.
-  static constexpr std::uint32_t loose = ~0u;
+  static constexpr std::uint32_t unmatched = ~0u;
   std::vector<std::uint32_t> blocks; ///< indices into sass::Kernel::blocks
   /// For each slot of these blocks in turn: whether it made an access. The accesses are in this order.
   std::vector<std::uint8_t> makes_access;

@@ -292,10 +292,10 @@ void Walker::enter(std::uint32_t block, Progress& progress, Walk& walk) const {
 
 /// Appends an access of which no instruction is known.
 void Walker::put_loose(std::uint32_t access, Walk& walk) {
-  walk.path.blocks.push_back(Path::loose);
+  walk.path.blocks.push_back(Path::unmatched);
   walk.order.push_back(access);
   walk.joined.push_back(1);
-  ++walk.loose;
+  ++walk.unmatched;
 }
 
 struct Walker::Choice {

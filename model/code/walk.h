@@ -32,12 +32,12 @@ struct WalkedMark {
 
 struct Walk {
   Path path;
-  /// The accesses in the order of the path's slots and loose ones: for each slot that makes one, the numbers
-  /// of those that it makes together, which a wide instruction does.
+  /// The accesses in the order of the path's slots and unmatched ones: for each slot that makes one, the
+  /// numbers of those that it makes together, which a wide instruction does.
   std::vector<std::uint32_t> order;
   std::vector<std::uint8_t> joined;   ///< how many of `order` each access of the path is
   std::vector<std::uint32_t> removed; ///< accesses that the compiler removed, for a register has their value
-  std::uint32_t loose = 0;            ///< accesses of which no instruction is known
+  std::uint32_t unmatched = 0;        ///< accesses of which no instruction is known
   std::uint32_t jumps = 0;            ///< blocks that do not follow the one before them: lanes that diverged
 };
 

@@ -1,4 +1,4 @@
-// What a trial counts, with a clock or without.
+// The counts of a trial, with a clock or without.
 #pragma once
 
 #include "model/cache/lookups.h"

@@ -5,8 +5,8 @@
 #include "model/cache/set_store.h"
 #include "model/dram/dram_map.h"
 #include "model/dram/queues.h"
-#include "model/numeric/instructions.h"
-#include "model/numeric/random.h"
+#include "numeric/instructions.h"
+#include "numeric/random.h"
 #include "vocabulary/geometry.h"
 
 #include <vector>

@@ -1,6 +1,6 @@
 #include "model/gpu/drawn_figures.h"
 
-#include "model/numeric/random.h"
+#include "numeric/random.h"
 #include "support/hash.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "model/gpu/gpu.h"
-#include "model/numeric/divisor.h"
+#include "numeric/divisor.h"
 
 #include <algorithm>
 #include <array>

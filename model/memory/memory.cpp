@@ -118,7 +118,7 @@ template <class AnyL2>
   const MemoryRequest& request = event.request;
   unsigned at = request.partition;
   if (request.has_crossed) {
-    const Fills& fills = l2_[at].fills;
+    const Mshrs& fills = l2_[at].fills;
     fills.prefetch(request.line);
     if (event.near_fill != MemoryRequest::no_fill)
       __builtin_prefetch(&waiting_[fills.waiter_of(event.near_fill)], 1);
@@ -209,7 +209,7 @@ Memory::look_up(const AnyL2& l2, Cycle now, const MemoryRequest& request, unsign
 template <class AnyL2>
 [[gnu::always_inline]] inline void Memory::load(const AnyL2& l2, Cycle now, const Event& event, unsigned at) {
   const MemoryRequest& request = event.request;
-  Fills& fills = l2_[at].fills;
+  Mshrs& fills = l2_[at].fills;
   Arrival until{now, Level::l2};
   const bool is_home = home_of(request.line) == at;
   // A line that persists is kept once, or 30 MB that an A100 sets aside would hold 15.
@@ -279,7 +279,7 @@ void Memory::cross(Cycle now, Event event, unsigned from) {
 
 template <class AnyL2> void Memory::write(const AnyL2& l2, Cycle now, const Event& event, unsigned at) {
   const MemoryRequest& request = event.request;
-  Fills& fills = l2_[at].fills;
+  Mshrs& fills = l2_[at].fills;
   Arrival until{now, Level::l2};
   const L2Outcome outcome = look_up(l2, now, request, at, until);
   if (partitions_ > 1)

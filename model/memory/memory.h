@@ -9,9 +9,9 @@
 #include "model/dram/dram_map.h"
 #include "model/gpu/slices.h"
 #include "model/memory/calendar.h"
-#include "model/memory/fills.h"
 #include "model/memory/server.h"
-#include "model/numeric/random.h"
+#include "model/mshrs/mshrs.h"
+#include "numeric/random.h"
 
 #include <array>
 #include <span>
@@ -104,7 +104,7 @@ private:
   };
   struct Partition {
     L2 l2;
-    Fills fills;
+    Mshrs fills;
     std::vector<Slice> slices;
     Server to_other; ///< the way to the other partition
   };

@@ -16,12 +16,12 @@ constexpr std::uint32_t fewest_sms = 8, fewest_blocks = 4;
 std::vector<std::uint64_t> instructions_of_paths(const Code& code) {
   std::vector<std::uint64_t> all;
   for (const Path& path : code.paths)
-    all.push_back(
-        std::accumulate(path.blocks.begin(), path.blocks.end(), std::uint64_t{0},
-                        [&](std::uint64_t sum, std::uint32_t block) {
-                          const auto& blocks = code.kernel.blocks;
-                          return sum + (block == Path::loose ? 1 : blocks[block].end - blocks[block].begin);
-                        }));
+    all.push_back(std::accumulate(
+        path.blocks.begin(), path.blocks.end(), std::uint64_t{0},
+        [&](std::uint64_t sum, std::uint32_t block) {
+          const auto& blocks = code.kernel.blocks;
+          return sum + (block == Path::unmatched ? 1 : blocks[block].end - blocks[block].begin);
+        }));
   return all;
 }
 

@@ -4,8 +4,8 @@
 #include "model/cache/l2_before.h"
 #include "model/gpu/gpu.h"
 #include "model/gpu/occupancy.h"
-#include "model/numeric/random.h"
 #include "model/snapshot/snapshot.h"
+#include "numeric/random.h"
 
 #include <cstdint>
 #include <optional>

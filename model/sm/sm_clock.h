@@ -24,7 +24,7 @@ using WarpNumber = std::uint32_t;
 /// scheduler issues from the first warp in its policy's order whose operands are there and whose pipe, queue
 /// and miss entries are free.
 ///
-/// `Supply` says what the warps execute and when results are there. It has
+/// `Execution` has the instructions that warps execute, and the times of their results. It has
 /// - `Program`: a warp's place in its instructions, which is copied;
 /// - `bool has_ended(const Program&)` and `Instruction next(const Program&)`;
 /// - `Cycle issue(WarpNumber, Program&, const Instruction&, Cycle now, Cycle leaves)`: goes on to the
@@ -37,10 +37,10 @@ using WarpNumber = std::uint32_t;
 /// - `bool settle()`, if it wants to be asked: it may call complete() in it, and then returns true. It is
 ///   called behind each cycle that is visited;
 /// - `void ended(std::uint32_t block, Cycle)`: all the block's results are there. It may admit another one.
-template <class Supply> class SmClock {
+template <class Execution> class SmClock {
 public:
-  SmClock(const SmFigures& figures, Supply& supply)
-      : figures_(figures), supply_(supply), schedulers_(figures.schedulers) {
+  SmClock(const SmFigures& figures, Execution& execution)
+      : figures_(figures), execution_(execution), schedulers_(figures.schedulers) {
     for (Scheduler& scheduler : schedulers_) {
       for (Queue& queue : scheduler.queues)
         queue.leaves.resize(has_queue() ? figures.queue.entries : 0);
@@ -56,7 +56,7 @@ public:
   }
 
   /// Lets a block's warps begin in cycle `at`, which has not been visited, or is being visited in
-  /// Supply::ended(). `kernel`: whose block it is, below SmFigures::kernels.
+  /// Execution::ended(). `kernel`: whose block it is, below SmFigures::kernels.
   template <class Programs>
   void admit(std::uint32_t number, const Programs& programs, Cycle at, std::uint32_t kernel = 0) {
     const std::uint32_t index = free_block();
@@ -89,8 +89,8 @@ public:
         else if (scheduler.ready != 0)
           count_blocked(scheduler, now, now + 1);
       from_ = now + 1;
-      if constexpr (requires { supply_.settle(); })
-        if (supply_.settle()) [[unlikely]]
+      if constexpr (requires { execution_.settle(); })
+        if (execution_.settle()) [[unlikely]]
           find_wakeups();
     }
   }
@@ -106,7 +106,8 @@ public:
     return std::max(next, from_);
   }
 
-  /// Says when a warp's register is there, if that is not known yet; `at` has not been visited.
+  /// Sets when a warp's register is written, where that was unknown, and wakes the warp; `at` has not been
+  /// visited.
   void complete(WarpNumber number, std::int16_t result, Cycle at) {
     Warp& warp = warps_[number];
     Cycle& there = register_of(number, result);
@@ -150,7 +151,7 @@ private:
   static_assert(max_pipes < 64);
 
   struct alignas(64) Warp { // it lies in two lines of the host's cache
-    typename Supply::Program program;
+    typename Execution::Program program;
     Instruction next;
     std::uint32_t block = 0;
     std::uint32_t slot = 0; ///< ascends in the order of arrival
@@ -188,7 +189,7 @@ private:
   };
   /// The fields that every visit reads come first.
   struct Scheduler {
-    Mask ready = 0;     ///< of these it is known what they wait for
+    Mask ready = 0;     ///< the warps whose operands have a known arrival
     Cycle next = never; ///< the next cycle in which it can issue, as long as no other scheduler changes it
     std::optional<std::uint32_t> issued_last; ///< slot
     std::optional<std::uint32_t> last_place;  ///< of that warp, until its block has ended
@@ -240,7 +241,7 @@ private:
     return std::uint32_t(blocks_.size() - 1);
   }
 
-  void add_warp(std::uint32_t block, const typename Supply::Program& program, Cycle at) {
+  void add_warp(std::uint32_t block, const typename Execution::Program& program, Cycle at) {
     WarpNumber number;
     if (free_warps_.empty()) {
       number = WarpNumber(warps_.size());
@@ -254,7 +255,7 @@ private:
     warp = Warp{.program = program, .next = {}, .block = block, .slot = next_slot_++};
     warp.scheduler = scheduler_of(warp.slot);
     warp.since = at;
-    warp.has_ended = supply_.has_ended(program);
+    warp.has_ended = execution_.has_ended(program);
     blocks_[block].ended += warp.has_ended;
     const std::size_t end = (number + 1) * registers_per_warp_;
     registers_.resize(std::max(registers_.size(), end));
@@ -307,13 +308,13 @@ private:
         continue;
       }
       for (const WarpNumber number : block.warps)
-        supply_.waited(number, warps_[number].program, Stall::ended, from_ - warps_[number].since);
+        execution_.waited(number, warps_[number].program, Stall::ended, from_ - warps_[number].since);
       remove_warps(block.warps);
       block.is_resident = false;
       ended_.push_back(block.number);
     }
     for (const std::uint32_t block : std::exchange(ended_, {}))
-      supply_.ended(block, from_);
+      execution_.ended(block, from_);
     if (std::exchange(wakeups_stale_, false))
       for (Scheduler& scheduler : schedulers_)
         scheduler.next = from_;
@@ -441,7 +442,7 @@ private:
   void account(Scheduler& scheduler, const Warp& warp, WarpNumber number, Cycle now) {
     const auto waited = [&](Stall why, Cycle cycles) {
       if (cycles != 0)
-        supply_.waited(number, warp.program, why, cycles);
+        execution_.waited(number, warp.program, why, cycles);
     };
     const Cycle after_barrier = std::max(warp.since, std::min(warp.barrier_until, now));
     const Cycle ready = warp.ready_at();
@@ -465,7 +466,7 @@ private:
     Cycle leaves = now;
     if (instruction.pipe >= 0)
       leaves = enter(scheduler, instruction, now);
-    const Cycle result = supply_.issue(number, warp.program, instruction, now, leaves);
+    const Cycle result = execution_.issue(number, warp.program, instruction, now, leaves);
     if (instruction.result != Instruction::none) {
       Cycle& there = register_of(number, instruction.result);
       block.unknown += std::uint32_t(result == never) - std::uint32_t(there == never);
@@ -476,7 +477,7 @@ private:
     block.done_at = std::max(block.done_at, leaves);
     if (instruction.pipe < 0)
       barriers_free_at_ = block.arrived_at = std::max(barriers_free_at_, now) + figures_.barrier_interval;
-    warp.has_ended = supply_.has_ended(warp.program);
+    warp.has_ended = execution_.has_ended(warp.program);
     if (warp.has_ended) {
       ++block.ended;
     } else if (instruction.pipe < 0) {
@@ -524,7 +525,7 @@ private:
     if (warp.has_ended)
       new (&warp.next) Instruction{.pipe = Instruction::none};
     else
-      new (&warp.next) Instruction(supply_.next(warp.program));
+      new (&warp.next) Instruction(execution_.next(warp.program));
     schedulers_[warp.scheduler].wanting(warp.next.pipe) |= bit(warp.place);
     const int last = std::max(int(warp.next.result), int(std::ranges::max(warp.next.sources)));
     if (last >= int(registers_per_warp_)) [[unlikely]]
@@ -573,7 +574,7 @@ private:
       open = std::max(open, queue.leaves[queue.first_leave]);
     }
     if (figures.needs_mshr)
-      open = std::max(open, supply_.entries_open_at(from));
+      open = std::max(open, execution_.entries_open_at(from));
     return open;
   }
 
@@ -660,13 +661,13 @@ private:
   }
 
   const SmFigures& figures_;
-  Supply& supply_;
+  Execution& execution_;
   std::vector<Scheduler> schedulers_;
   std::vector<Cycle> units_; ///< of all pipes: when each is free
   std::vector<Block> blocks_;
   std::vector<Warp> warps_;
   std::vector<WarpNumber> free_warps_;
-  std::vector<Cycle> registers_; ///< when each is there, by warp
+  std::vector<Cycle> registers_; ///< when each is written, by warp
   std::size_t registers_per_warp_ = 1;
   std::vector<std::uint32_t> ended_; ///< blocks, in this cycle
   std::uint32_t next_slot_ = 0;

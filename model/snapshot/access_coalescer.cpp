@@ -95,7 +95,7 @@ Expected<Access> AccessCoalescer::coalesce(const trace::WarpAccess& access, std:
     TRY(put_transactions(warp, touched, access));
   }
   entry.transactions = std::uint8_t(warp.transactions.size() - before);
-  if (accesses_ != Accesses::of_caches)
+  if (accesses_ != Accesses::cached)
     entry.passes = passes(access, entry);
   return entry;
 }

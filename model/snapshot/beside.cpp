@@ -35,7 +35,7 @@ public:
     }
     for (Path path : code.paths) {
       for (std::uint32_t& block : path.blocks)
-        block = block == Path::loose ? Path::loose : block + first_block;
+        block = block == Path::unmatched ? Path::unmatched : block + first_block;
       all_.paths.push_back(std::move(path));
     }
     for (const auto& [instruction, product] : code.tensor_memory_products)

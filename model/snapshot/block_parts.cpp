@@ -81,7 +81,7 @@ PathPlace place_at(const Code& code, const Warp& warp, const Access* access) {
   const auto pass_access = [&] { place.transactions += place.access++->transactions; };
   while (place.block != end && (is_end || place.access < access)) {
     const std::uint32_t block = *place.block++;
-    if (block == Path::loose)
+    if (block == Path::unmatched)
       pass_access();
     else
       for (std::size_t slots = code.slots_of(block).size(); slots != 0; --slots)

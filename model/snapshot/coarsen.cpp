@@ -94,7 +94,7 @@ struct Joining {
   std::vector<bool> by_slot, by_site;
 };
 
-/// Calls visit(slot, together) before each access of the group; the slot is sass::none of a loose one.
+/// Calls visit(slot, together) before each access of the group; the slot is sass::none of a unmatched one.
 template <class Visit> void walk(const Snapshot& snapshot, const Group& group, Visit&& visit) {
   Together together(group);
   if (snapshot.code == nullptr) {
@@ -105,7 +105,7 @@ template <class Visit> void walk(const Snapshot& snapshot, const Group& group, V
   const Path& path = snapshot.code->paths[group.front()->path];
   auto makes_access = path.makes_access.begin();
   for (const std::uint32_t block : path.blocks) {
-    if (block == Path::loose) {
+    if (block == Path::unmatched) {
       visit(sass::none, together);
       continue;
     }
@@ -215,8 +215,8 @@ Path path_with_copies(const Path& path, const Code& code, const CopiedInstructio
   Path with;
   auto makes_access = path.makes_access.begin();
   for (const std::uint32_t block : path.blocks) {
-    if (block == Path::loose) {
-      with.blocks.insert(with.blocks.end(), copies, Path::loose);
+    if (block == Path::unmatched) {
+      with.blocks.insert(with.blocks.end(), copies, Path::unmatched);
       continue;
     }
     with.blocks.push_back(block);

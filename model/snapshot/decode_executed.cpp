@@ -81,13 +81,13 @@ std::vector<double> executions_of_replayed(const Snapshot& snapshot, const Code&
   for (const Warp& warp : snapshot.warps) {
     const Path& path = code.paths[warp.path];
     for (const std::uint32_t block : path.blocks)
-      if (block != Path::loose)
+      if (block != Path::unmatched)
         ++replayed[block];
     for (const Gap& gap : warp.gaps) {
       const PathPlace from = place_at(code, warp, warp.accesses.data() + gap.measured),
                       to = place_at(code, warp, warp.accesses.data() + gap.before);
       for (const std::uint32_t* block = from.block; block != to.block; ++block)
-        if (*block != Path::loose)
+        if (*block != Path::unmatched)
           left_out[*block] += gap.left_out;
     }
   }

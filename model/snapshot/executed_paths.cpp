@@ -144,11 +144,11 @@ Expected<Path> ExecutedPaths::make_path(const Code& code, const OfWarp& warp) co
           for (++made; made != warp.made.end() && (*made & further_part) != 0; ++made)
             ++parts;
         }
-        path.blocks.insert(path.blocks.end(), parts, Path::loose);
+        path.blocks.insert(path.blocks.end(), parts, Path::unmatched);
         at = code.kernel.blocks[std::size_t(block++)].end;
       }
       for (; made != warp.made.end() && (*made & operand) != 0; ++made)
-        path.blocks.push_back(Path::loose);
+        path.blocks.push_back(Path::unmatched);
     }
   if (made != warp.made.end())
     return fail("the trace has an access of instruction {}, which its warp did not execute there",

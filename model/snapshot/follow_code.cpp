@@ -138,7 +138,7 @@ public:
   Warp follow(const Warp& warp) {
     take_apart(warp);
     const Found& found = path_of_parts();
-    loose_ += found.walk.loose - added_;
+    unmatched_ += found.walk.unmatched - added_;
     for (const std::uint32_t part : found.walk.removed)
       count_removed(parts_.accesses[part]);
     all_ += parts_.walked.size() - added_;
@@ -160,7 +160,7 @@ public:
   std::vector<Path> paths() && { return std::move(paths_); }
   /// What each site's summary has too much, by index into Snapshot::sites.
   const std::vector<SiteSummary>& removed() const { return removed_; }
-  double followed_share() const { return all_ == 0 ? 1 : 1 - double(loose_) / double(all_); }
+  double followed_share() const { return all_ == 0 ? 1 : 1 - double(unmatched_) / double(all_); }
 
 private:
   struct Found {
@@ -299,7 +299,7 @@ private:
   std::deque<std::uint8_t> copied_passes_; ///< of the stores of copies whose loads come
   std::unordered_multimap<std::uint64_t, Found> found_;
   std::vector<Path> paths_;
-  std::uint64_t loose_ = 0, all_ = 0;
+  std::uint64_t unmatched_ = 0, all_ = 0;
   std::uint32_t added_ = 0; ///< of the warp's accesses, those of which the code has no instruction
 };
 
@@ -348,7 +348,7 @@ std::vector<MovedSlot> moved_slots(const std::vector<Warp>& warps, const Snapsho
     auto access = warp.accesses.begin();
     auto makes_access = path.makes_access.begin();
     for (const std::uint32_t block : path.blocks) {
-      if (block == Path::loose) {
+      if (block == Path::unmatched) {
         ++access;
         continue;
       }

@@ -52,7 +52,7 @@ enum class FirstCache : std::uint8_t { l1, l1_local, constant, read_only, textur
 /// barriers, which take time but no part in the caches. With `all`, the accesses of a warp are in the order
 /// of the compiled code, as far as Site::copies tells it; otherwise they are in program order. With
 /// `executed` they are those of executed instructions, in their order.
-enum class Accesses : std::uint8_t { of_caches, all, all_in_program_order, executed };
+enum class Accesses : std::uint8_t { cached, all, all_in_program_order, executed };
 
 /// The part of a warp's stream that begins with an access, where iterations of a loop are left out (Gap):
 /// those that stand for them, those that check that, or what stands for itself alone.

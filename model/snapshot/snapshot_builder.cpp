@@ -57,7 +57,7 @@ Expected<void> SnapshotBuilder::add(std::uint64_t block, std::uint32_t warp,
     return {};
   }
   if (traced.kind == AccessKind::barrier) {
-    if (accesses_ != Accesses::of_caches)
+    if (accesses_ != Accesses::cached)
       put_barrier(stream_of(block, warp), *site, traced.active);
     return {};
   }
@@ -323,7 +323,7 @@ Expected<void> SnapshotBuilder::put_access(Stream& stream, std::uint32_t site,
   if (const std::uint64_t parts = summary.sectors + summary.bank_wavefronts - parts_before;
       has_lanes && traced.space != Space::constant && parts != 0)
     typical_[site].add(traced, std::uint32_t(parts), {stream.warp.block, stream.warp.warp});
-  if (entry->cache == FirstCache::shared && accesses_ == Accesses::of_caches)
+  if (entry->cache == FirstCache::shared && accesses_ == Accesses::cached)
     return {};
   entry->active_lanes = std::uint8_t(std::popcount(traced.active)) & 63;
   entry->continues = continues;

@@ -20,7 +20,7 @@ class SnapshotBuilder {
 public:
   /// `windows`: the blocks of the snapshot; empty: all of launch.first_block and launch.blocks.
   SnapshotBuilder(const std::vector<Site>& sites, const trace::Launch& launch, BlockWindows windows = {},
-                  const LaneRules& rules = {}, Accesses accesses = Accesses::of_caches);
+                  const LaneRules& rules = {}, Accesses accesses = Accesses::cached);
   SnapshotBuilder(const SnapshotBuilder&) = delete;
   SnapshotBuilder& operator=(const SnapshotBuilder&) = delete;
 
@@ -109,6 +109,6 @@ private:
 /// Decodes blocks of the launch; accesses of the others are skipped.
 Expected<Snapshot> decode(const trace::AccessSource& trace, const trace::Launch& launch,
                           const BlockWindows& windows, const LaneRules& rules,
-                          Accesses accesses = Accesses::of_caches);
+                          Accesses accesses = Accesses::cached);
 
 } // namespace warplens::model

@@ -52,7 +52,7 @@ std::uint64_t count_accesses(const Snapshot& snapshot, const Code& code, const s
   for (const Path& path : code.paths) {
     of_path.push_back(0);
     for (const std::uint32_t block : path.blocks)
-      of_path.back() += block == Path::loose ? 0 : of_block[block];
+      of_path.back() += block == Path::unmatched ? 0 : of_block[block];
   }
   std::uint64_t all = 0;
   for (const Warp& warp : snapshot.warps)
@@ -102,7 +102,7 @@ public:
       std::vector<std::uint8_t> makes_access;
       const std::uint8_t* traced = path.makes_access.data();
       for (const std::uint32_t block : path.blocks)
-        if (block != Path::loose)
+        if (block != Path::unmatched)
           for (const Spill* const spill : slots_of_block_[block])
             makes_access.push_back(spill != nullptr ? 1 : *traced++);
       path.makes_access = std::move(makes_access);
@@ -127,7 +127,7 @@ public:
     const Path& path = code_.paths[warp.path];
     const std::uint8_t* makes_access = path.makes_access.data();
     for (const std::uint32_t block : path.blocks) {
-      if (block == Path::loose) {
+      if (block == Path::unmatched) {
         put_traced();
         continue;
       }

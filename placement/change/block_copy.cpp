@@ -103,4 +103,11 @@ void CopySites::put(const CopyPiece& piece, bool to_shared, const Transformation
   emit(store);
 }
 
+bool has_distant_lanes(const Array& array) {
+  std::uint64_t distant = 0;
+  for (const auto& [stride, count] : array.lane_strides)
+    distant += stride >= std::int64_t(line_bytes) || stride <= -std::int64_t(line_bytes) ? count : 0;
+  return distant * 4 >= array.whole_warps && distant != 0;
+}
+
 } // namespace warplens::placement

@@ -66,4 +66,7 @@ private:
   const Site& first_;
 };
 
+/// Returns whether a good part of the array's accesses have neighbouring lanes a line or more apart.
+bool has_distant_lanes(const Array& array);
+
 } // namespace warplens::placement

@@ -1,16 +1,17 @@
-// Other layouts of a shared array, so that what lies below one another is in different banks: rows an element
-// longer, or with their elements exchanged.
-#include "placement/change/transformation.h"
+// A shared array with rows an element longer, so that the elements of a column are in different banks.
+#include "placement/change/rewrite.h"
+#include "placement/change/source_loads.h"
+#include "support/lines.h"
+#include "support/pattern.h"
 #include "vocabulary/geometry.h"
 #include "vocabulary/round_up.h"
 
+#include <algorithm>
 #include <bit>
 #include <numeric>
 
 namespace warplens::placement {
 namespace {
-
-constexpr std::uint64_t bank_bytes = 4;
 
 class PadShared final : public Transformation {
 public:
@@ -29,59 +30,7 @@ private:
   std::uint64_t from_, to_, row_bytes_, padding_;
 };
 
-/// Exchanges the elements of each row within the width of the banks, by the row's number.
-class SwizzleShared final : public Transformation {
-public:
-  SwizzleShared(std::uint64_t base, std::uint64_t row_bytes, std::uint64_t element_bytes)
-      : base_(base), row_bytes_(row_bytes), element_bytes_(element_bytes) {}
-  double further_instructions() const override { return 1; } // LOP3 of the column and the row
-  void change(Site&) const override {}
-  void change(std::uint64_t, trace::WarpAccess& access) const override {
-    for (std::uint32_t lanes = access.active; lanes != 0; lanes &= lanes - 1) {
-      std::uint64_t& address = access.addresses[unsigned(std::countr_zero(lanes))];
-      const std::uint64_t row = (address - base_) / row_bytes_;
-      address = base_ + ((address - base_) ^ (row * element_bytes_) % line_bytes);
-    }
-  }
-
-private:
-  std::uint64_t base_, row_bytes_, element_bytes_;
-};
-
-} // namespace
-
-Planned swizzle_shared(const Array& array, ChangeContext& context) {
-  const std::uint64_t row_bytes = conflicting_row_bytes(array);
-  const std::uint64_t element_bytes = std::max<std::uint64_t>(array.element_bytes, bank_bytes);
-  if (row_bytes == 0)
-    return {nullptr, {context.because(array.first_access, "no warp accesses a column of it")}};
-  // Elements stay in their row, and each in its own place, where both are powers of two.
-  if (row_bytes < line_bytes || !std::has_single_bit(row_bytes) || !std::has_single_bit(element_bytes) ||
-      array.base % line_bytes != 0)
-    return {nullptr,
-            {context.because(array.first_access, fmt::format("its rows of {} B are no power of two of at "
-                                                             "least 128 B",
-                                                             row_bytes))}};
-  return {std::make_unique<SwizzleShared>(array.base, row_bytes, element_bytes), {}};
-}
-
-std::uint64_t conflicting_row_bytes(const Array& array) {
-  if (array.space != Space::shared)
-    return 0;
-  std::uint64_t most = 0, row_bytes = 0;
-  for (const auto& [stride, count] : array.lane_strides) {
-    const auto distance = std::uint64_t(stride < 0 ? -stride : stride);
-    const bool conflicts = distance % bank_bytes == 0 && distance >= 8 * bank_bytes &&
-                           std::gcd(distance / bank_bytes, std::uint64_t{shared_banks}) > 1;
-    if (conflicts && count > most) {
-      most = count;
-      row_bytes = distance;
-    }
-  }
-  return row_bytes;
-}
-
-Planned pad_shared(const Array& array, ChangeContext& context) {
+Planned pad_shared(const Array& array, std::uint32_t /*index*/, ChangeContext& context) {
   const std::uint64_t row_bytes = conflicting_row_bytes(array);
   const std::uint64_t padding = std::max<std::uint64_t>(array.element_bytes, bank_bytes);
   if (row_bytes == 0 || row_bytes % padding != 0)
@@ -101,5 +50,86 @@ Planned pad_shared(const Array& array, ChangeContext& context) {
   context.launch.static_shared_bytes += std::uint32_t(added);
   return {std::make_unique<PadShared>(array.base, to, row_bytes, padding), {}};
 }
+
+/// Returns the source with a shared array's last dimension one longer: in the last declaration before the
+/// line of its first access.
+Expected<std::string> padded_source(const std::string& name, std::uint32_t line, const std::string& source) {
+  const Pattern declaration(R"(__shared__\s+[A-Za-z_][\w:<> ]*\s)");
+  std::vector<std::string> lines = lines_of(source);
+  std::size_t found = lines.size(), open = 0, close = 0;
+  for (std::size_t i = 0; i < std::min<std::size_t>(line, lines.size()); ++i) {
+    if (!declaration.is_found_in(lines[i]))
+      continue;
+    const std::size_t shared = lines[i].find("__shared__");
+    for (std::size_t at = lines[i].find(name + "[", shared); at != std::string::npos;
+         at = lines[i].find(name + "[", at + 1)) {
+      const char before = at == 0 ? ' ' : lines[i][at - 1];
+      if (std::isalnum(static_cast<unsigned char>(before)) != 0 || before == '_')
+        continue;
+      // The last of the dimensions, which follow one another.
+      open = at;
+      for (std::size_t next = at + name.size(); next < lines[i].size() && lines[i][next] == '[';) {
+        open = next;
+        close = lines[i].find(']', next);
+        if (close == std::string::npos)
+          return fail("the declaration of {} does not end in its line", name);
+        next = close + 1;
+      }
+      if (open <= at + name.size())
+        return fail("{} has one dimension: its rows are computed where it is accessed", name);
+      found = i;
+    }
+  }
+  if (found == lines.size())
+    return fail("no line declares __shared__ {}[...][...]", name);
+  lines[found].insert(close, " + 1");
+  return joined_lines(lines);
+}
+
+std::vector<Move> worth_padding(const TracedKernel& kernel, std::uint32_t array) {
+  if (conflicting_row_bytes(kernel.arrays[array]) == 0)
+    return {};
+  return {{.array = array, .rewrite = Rewrite::padded}};
+}
+
+std::string padding_words(const Suggested& suggested) {
+  const Array& array = suggested.array;
+  return fmt::format("declare the rows of {} one element longer ({} B for {}): lanes that step by a row then "
+                     "access different banks",
+                     array.name,
+                     conflicting_row_bytes(array) + std::max<std::uint64_t>(array.element_bytes, 4),
+                     conflicting_row_bytes(array));
+}
+
+Expected<std::string> pad_source(const TracedKernel&, const Suggested& suggested, std::uint32_t line,
+                                 const std::string& source) {
+  return padded_source(suggested.array.name, line, source);
+}
+
+} // namespace
+
+std::uint64_t conflicting_row_bytes(const Array& array) {
+  if (array.space != Space::shared)
+    return 0;
+  std::uint64_t most = 0, row_bytes = 0;
+  for (const auto& [stride, count] : array.lane_strides) {
+    const auto distance = std::uint64_t(stride < 0 ? -stride : stride);
+    const bool conflicts = distance % bank_bytes == 0 && distance >= 8 * bank_bytes &&
+                           std::gcd(distance / bank_bytes, std::uint64_t{shared_banks}) > 1;
+    if (conflicts && count > most) {
+      most = count;
+      row_bytes = distance;
+    }
+  }
+  return row_bytes;
+}
+
+constinit const RewriteTraits padded_rewrite{
+    .worth_trying = worth_padding,
+    .plan = pad_shared,
+    .words = padding_words,
+    .edit = pad_source,
+    .counter = RuleCounter::bank_conflicts,
+};
 
 } // namespace warplens::placement

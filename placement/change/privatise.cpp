@@ -1,7 +1,7 @@
 // Atomics on a copy in each block's shared memory: at its end, behind a barrier, each word that it touched is
 // added to the array.
 #include "model/gpu/occupancy.h"
-#include "placement/change/transformation.h"
+#include "placement/change/rewrite.h"
 #include "vocabulary/geometry.h"
 #include "vocabulary/round_up.h"
 
@@ -78,8 +78,8 @@ public:
 private:
   /// Visits the words that the block adds to, a word for each lane, as accesses to its copy and to the array.
   template <class Visit> void each_piece(std::uint64_t block, std::uint32_t warp, Visit&& visit) const {
-    const auto found = array_.of_block.find(block);
-    if (found == array_.of_block.end())
+    const auto found = array_.block_uses.find(block);
+    if (found == array_.block_uses.end())
       return;
     const std::uint64_t step = array_.element_bytes, end = found->second.stored.end;
     for (std::uint64_t first = found->second.stored.begin + warp * warp_lanes * step; first < end;
@@ -105,8 +105,6 @@ private:
   std::uint64_t barrier_ = 0, load_ = 0, add_ = 0, zero_ = 0, first_barrier_ = 0; ///< Site::id
 };
 
-} // namespace
-
 Planned privatise(const Array& array, std::uint32_t index, ChangeContext& context) {
   const auto refuse = [&](std::uint32_t site, std::string text) {
     return Planned{nullptr, {context.because(site, std::move(text))}};
@@ -129,5 +127,28 @@ Planned privatise(const Array& array, std::uint32_t index, ChangeContext& contex
     return refuse(array.first_atomic, occupied.error().message);
   return {std::make_unique<Privatise>(array, index, offset, context), {}};
 }
+
+std::vector<Move> worth_privatising(const TracedKernel& kernel, std::uint32_t index) {
+  const Array& array = kernel.arrays[index];
+  if (array.space != Space::global || array.atomics == 0)
+    return {};
+  return {{.array = index, .rewrite = Rewrite::privatised}};
+}
+
+std::string privatising_words(const Suggested& suggested) {
+  const std::string& name = suggested.array.name;
+  return fmt::format("let each block add to a copy of {} in shared memory ({} B), and add that to {} at its "
+                     "end",
+                     name, suggested.array.touched.bytes(), name);
+}
+
+} // namespace
+
+constinit const RewriteTraits privatised_rewrite{
+    .worth_trying = worth_privatising,
+    .plan = privatise,
+    .words = privatising_words,
+    .is_about_atomics = true,
+};
 
 } // namespace warplens::placement

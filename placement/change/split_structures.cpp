@@ -1,6 +1,8 @@
 // An array of structures becomes an array for each member: what neighbouring lanes access of the same member
 // lies side by side.
-#include "placement/change/transformation.h"
+#include "placement/change/split_structures.h"
+
+#include "placement/change/rewrite.h"
 #include "vocabulary/round_up.h"
 
 #include <bit>
@@ -9,7 +11,22 @@ namespace warplens::placement {
 namespace {
 
 constexpr std::uint64_t max_structure_bytes = 256;
-constexpr double min_share = 0.5; ///< of whole warps' accesses that step by the structure
+constexpr double min_structured_share = 0.5; ///< of whole warps' accesses that step by the structure
+
+} // namespace
+
+std::uint64_t structure_bytes(const Array& array) {
+  if (array.space != Space::global || array.element_bytes == 0 || array.is_cuda_array)
+    return 0;
+  for (const auto& [stride, count] : array.lane_strides)
+    if (stride > std::int64_t(array.element_bytes) && stride <= std::int64_t(max_structure_bytes) &&
+        stride % std::int64_t(array.element_bytes) == 0 &&
+        double(count) >= min_structured_share * double(array.whole_warps))
+      return std::uint64_t(stride);
+  return 0;
+}
+
+namespace {
 
 class SplitStructures final : public Transformation {
 public:
@@ -31,20 +48,7 @@ private:
   std::uint64_t from_, to_, structure_bytes_, member_bytes_, stride_;
 };
 
-} // namespace
-
-std::uint64_t structure_bytes(const Array& array) {
-  if (array.space != Space::global || array.element_bytes == 0 || array.is_cuda_array)
-    return 0;
-  for (const auto& [stride, count] : array.lane_strides)
-    if (stride > std::int64_t(array.element_bytes) && stride <= std::int64_t(max_structure_bytes) &&
-        stride % std::int64_t(array.element_bytes) == 0 &&
-        double(count) >= min_share * double(array.whole_warps))
-      return std::uint64_t(stride);
-  return 0;
-}
-
-Planned split_structures(const Array& array, ChangeContext& context) {
+Planned split_structures(const Array& array, std::uint32_t /*index*/, ChangeContext& context) {
   const std::uint64_t bytes = structure_bytes(array);
   if (bytes == 0)
     return {nullptr, {context.because(array.first_access, "its lanes do not step by a structure")}};
@@ -54,5 +58,26 @@ Planned split_structures(const Array& array, ChangeContext& context) {
       begin + bytes / array.element_bytes * round_up(count * array.element_bytes, allocation_alignment);
   return {std::make_unique<SplitStructures>(array.base, begin, bytes, array.element_bytes, count), {}};
 }
+
+std::vector<Move> worth_splitting(const TracedKernel& kernel, std::uint32_t array) {
+  if (structure_bytes(kernel.arrays[array]) == 0)
+    return {};
+  return {{.array = array, .rewrite = Rewrite::split}};
+}
+
+std::string splitting_words(const Suggested& suggested) {
+  return fmt::format("store {} as an array for each member: a warp then accesses neighbouring elements, "
+                     "where it now steps by structures of {} B",
+                     suggested.array.name, structure_bytes(suggested.array));
+}
+
+} // namespace
+
+constinit const RewriteTraits split_rewrite{
+    .worth_trying = worth_splitting,
+    .plan = split_structures,
+    .words = splitting_words,
+    .counter = RuleCounter::excess_sectors,
+};
 
 } // namespace warplens::placement

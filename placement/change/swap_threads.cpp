@@ -1,8 +1,11 @@
-#include "placement/change/swap_threads.h"
-
+// A launch whose blocks have x and y of their threads exchanged: other threads are neighbours in a warp.
+#include "placement/change/rewrite.h"
+#include "trace/changed_source.h"
 #include "vocabulary/geometry.h"
 
+#include <optional>
 #include <utility>
+#include <vector>
 
 namespace warplens::placement {
 namespace {
@@ -10,7 +13,27 @@ namespace {
 /// More accesses would take more than half a gigabyte.
 constexpr std::uint64_t max_accesses = 1'500'000;
 
-} // namespace
+class SwappedThreads final : public trace::ChangedSource {
+public:
+  /// `launch`: index into the trace's launches, of which the first `blocks` blocks are kept. References must
+  /// outlive it.
+  SwappedThreads(const trace::AccessSource& trace, std::uint32_t launch, std::uint64_t blocks);
+
+  /// Returns why the launch cannot be changed so; none if it can. It reads the launch's accesses.
+  std::optional<Reason> objection() const;
+
+  const std::vector<trace::Launch>& launches() const override { return launches_; }
+  Expected<void> for_each_access(std::uint32_t launch, const Visit& visit) const override;
+
+private:
+  struct Block;
+  std::optional<Reason> read(std::vector<Block>& blocks) const;
+  void emit(std::uint64_t block, const Block& accesses, const Visit& visit) const;
+
+  std::size_t launch_;
+  std::uint64_t blocks_;
+  std::vector<trace::Launch> launches_;
+};
 
 /// The accesses of a block's warps, each in program order.
 struct SwappedThreads::Block {
@@ -94,5 +117,54 @@ Expected<void> SwappedThreads::for_each_access(std::uint32_t launch, const Visit
     emit(launches_[launch_].first_block + block, blocks[block], visit);
   return {};
 }
+
+/// Returns the array with most accesses to global memory whose lanes are a row or more apart; none if there
+/// is none.
+std::optional<std::uint32_t> stepping_array(const Arrays& arrays) {
+  constexpr std::int64_t row = 128;
+  std::optional<std::uint32_t> found;
+  std::uint64_t most = 0;
+  for (std::uint32_t index = 0; index < arrays.size(); ++index) {
+    std::uint64_t steps = 0;
+    for (const auto& [stride, count] : arrays[index].lane_strides)
+      steps += stride >= row || stride <= -row ? count : 0;
+    if (arrays[index].space == Space::global && steps > most) {
+      most = steps;
+      found = index;
+    }
+  }
+  return found;
+}
+
+LaunchChange swap_threads(const trace::AccessSource& trace, std::uint32_t launch, const Move&,
+                          const model::Gpu&, std::uint64_t blocks) {
+  auto swapped = std::make_unique<SwappedThreads>(trace, launch, blocks);
+  if (auto reason = swapped->objection())
+    return {nullptr, std::move(*reason), 0};
+  return {std::move(swapped), {}, blocks};
+}
+
+std::vector<Move> worth_swapping(const TracedKernel& kernel, std::uint32_t /*array*/) {
+  const auto array = stepping_array(kernel.arrays);
+  if (!array)
+    return {};
+  return {{.array = *array, .rewrite = Rewrite::swapped}};
+}
+
+std::string swapping_words(const Suggested& suggested) {
+  return fmt::format(
+      "exchange x and y of the block's threads (and of its dimensions), so that the lanes of a "
+      "warp, which step by rows of {}, access neighbours; it must not use warp functions",
+      suggested.array.name);
+}
+
+} // namespace
+
+constinit const RewriteTraits swapped_rewrite{
+    .worth_trying = worth_swapping,
+    .change_launch = swap_threads,
+    .words = swapping_words,
+    .counter = RuleCounter::excess_sectors,
+};
 
 } // namespace warplens::placement

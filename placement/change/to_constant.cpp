@@ -1,5 +1,6 @@
 // Constant memory: all of the array behind the constants that there are, a look-up for each address.
-#include "placement/change/transformation.h"
+#include "placement/change/place.h"
+#include "placement/change/source_loads.h"
 #include "vocabulary/round_up.h"
 
 #include <bit>
@@ -28,9 +29,7 @@ private:
   std::uint64_t from_, to_;
 };
 
-} // namespace
-
-Planned to_constant(const Array& array, ChangeContext& context) {
+Planned to_constant(const Array& array, const Move&, ChangeContext& context) {
   if (array.space != Space::global)
     return {nullptr, {context.because(array.first_access, "it is not in global memory")}};
   std::vector<Reason> reasons = context.written(array, "constant memory");
@@ -47,5 +46,41 @@ Planned to_constant(const Array& array, ChangeContext& context) {
   context.constant_taken = taken + round_up(array.bytes, allocation_alignment);
   return {std::make_unique<ToConstant>(array.base, begin), {}};
 }
+
+constexpr double min_alike = 0.9; ///< of the accesses to constant memory, which serves an address at a time
+
+/// Returns whether nearly all accesses to the array are loads of one address by all lanes of a warp.
+bool is_read_alike(const Array& array) {
+  const auto alike = array.lane_strides.find(0);
+  return alike != array.lane_strides.end() &&
+         double(alike->second) >= min_alike * double(array.loads + array.stores + array.atomics);
+}
+
+bool is_read_alike_there(const Array& array, const model::Gpu&) {
+  return is_read_alike(array);
+}
+
+Expected<std::string> move_to_constant(const TracedKernel& kernel, const Suggested& suggested,
+                                       const std::string& source) {
+  return source_with_moved(source_with_constant, kernel, suggested.array, source);
+}
+
+std::string_view constant_memory(const model::Gpu&) {
+  return "constant memory";
+}
+
+std::string constant_words(const TracedKernel&, const Suggested& suggested) {
+  return fmt::format("put {} ({} B) into __constant__ memory", suggested.array.name, suggested.array.bytes);
+}
+
+} // namespace
+
+constinit const PlaceTraits constant_place{
+    .plan = to_constant,
+    .words = constant_words,
+    .edit = move_to_constant,
+    .has_better_cache = is_read_alike_there,
+    .memory_behind = constant_memory,
+};
 
 } // namespace warplens::placement

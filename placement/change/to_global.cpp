@@ -1,6 +1,6 @@
 // Global memory, from shared or constant memory or from read-only loads: a range for all blocks, or one for
 // each. Barriers stay.
-#include "placement/change/transformation.h"
+#include "placement/change/place.h"
 #include "vocabulary/round_up.h"
 
 #include <bit>
@@ -29,9 +29,7 @@ private:
   std::uint64_t from_, to_, stride_;
 };
 
-} // namespace
-
-Planned to_global(const Array& array, ChangeContext& context) {
+Planned to_global(const Array& array, const Move&, ChangeContext& context) {
   if (array.space == Space::global && array.is_cuda_array)
     return {nullptr,
             {context.because(array.first_access, "its texels lie in blocks, and the trace does not have the "
@@ -43,5 +41,16 @@ Planned to_global(const Array& array, ChangeContext& context) {
   context.device_end = begin + (stride == 0 ? array.bytes : stride * context.launch.grid.count());
   return {std::make_unique<ToGlobal>(array.base, begin, stride), {}};
 }
+
+std::string global_words(const TracedKernel&, const Suggested& suggested) {
+  return fmt::format("keep {} in global memory", suggested.array.name);
+}
+
+} // namespace
+
+constinit const PlaceTraits global_place{
+    .plan = to_global,
+    .words = global_words,
+};
 
 } // namespace warplens::placement

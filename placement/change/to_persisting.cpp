@@ -1,6 +1,6 @@
 // Global memory whose lines stay in a part of the L2 that is set aside for them: the accesses stay, and the
 // kernel gets an access policy window (CUDA C++ Programming Guide, Device memory L2 access management).
-#include "placement/change/transformation.h"
+#include "placement/change/place.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,9 +17,7 @@ public:
   void change(std::uint64_t, trace::WarpAccess&) const override {}
 };
 
-} // namespace
-
-Planned to_persisting(const Array& array, ChangeContext& context) {
+Planned to_persisting(const Array& array, const Move&, ChangeContext& context) {
   const auto refuse = [&](std::string why) {
     return Planned{nullptr, {context.because(array.first_access, std::move(why))}};
   };
@@ -40,5 +38,21 @@ Planned to_persisting(const Array& array, ChangeContext& context) {
                         .set_aside = set_aside};
   return {std::make_unique<ToPersisting>(), {}};
 }
+
+std::string persisting_words(const TracedKernel& kernel, const Suggested& suggested) {
+  return fmt::format("let {} persist in the L2: set {:.1f} MB of it aside (cudaLimitPersistingL2CacheSize), "
+                     "and give the stream an access policy window over these {} B with hitRatio {:.2f}, "
+                     "hitProp persisting and missProp streaming",
+                     suggested.array.name,
+                     suggested.persisting->set_aside * double(kernel.gpu.l2_bytes) / 1e6,
+                     suggested.array.bytes, suggested.persisting->hit_ratio);
+}
+
+} // namespace
+
+constinit const PlaceTraits persisting_place{
+    .plan = to_persisting,
+    .words = persisting_words,
+};
 
 } // namespace warplens::placement

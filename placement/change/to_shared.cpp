@@ -4,6 +4,8 @@
 // rows the pieces are elements, as wider ones would not be aligned.
 #include "model/gpu/occupancy.h"
 #include "placement/change/block_copy.h"
+#include "placement/change/place.h"
+#include "placement/change/to_shared_tiles.h"
 #include "vocabulary/geometry.h"
 #include "vocabulary/round_up.h"
 
@@ -18,7 +20,7 @@ namespace {
 /// another one stores to.
 bool is_stored_for_others(const Array& array, bool whole_lines) {
   std::unordered_map<std::uint64_t, StoredLine> stored; // by line
-  for (const auto& [block, use] : array.of_block) {
+  for (const auto& [block, use] : array.block_uses) {
     if (use.has_too_many_lines && !use.stored.empty())
       return true;
     for (const StoredLine& line : use.stored_lines) {
@@ -33,7 +35,7 @@ bool is_stored_for_others(const Array& array, bool whole_lines) {
   }
   if (!whole_lines)
     return false;
-  for (const auto& [block, use] : array.of_block)
+  for (const auto& [block, use] : array.block_uses)
     for (const std::uint64_t line : use.lines)
       if (stored.contains(line) && use.stores_to(line) == nullptr)
         return true;
@@ -43,7 +45,7 @@ bool is_stored_for_others(const Array& array, bool whole_lines) {
 /// Returns whether the block's stores fill chunks of these bytes.
 bool fills_chunks(const Array& array, std::uint32_t bytes) {
   const std::uint64_t chunk = (std::uint64_t{1} << bytes) - 1;
-  for (const auto& [block, use] : array.of_block)
+  for (const auto& [block, use] : array.block_uses)
     for (const StoredLine& line : use.stored_lines)
       for (const std::uint64_t half : line.bytes)
         for (unsigned at = 0; at < 64; at += bytes)
@@ -64,7 +66,7 @@ public:
         threads_(std::uint32_t(context.launch.block.count())), whole_(std::move(whole)),
         in_(array, 2 * std::uint64_t{number}, context.site(array.first_access)),
         back_(array, 2 * std::uint64_t{number} + 1, context.site(array.first_access)) {
-    for (const auto& [block, use] : array.of_block)
+    for (const auto& [block, use] : array.block_uses)
       copies_.emplace(block, BlockCopy(whole_.empty() ? use.lines : whole_, padding));
   }
 
@@ -106,7 +108,7 @@ public:
     put_barrier(warp, threads_, back_.barrier(), emit);
     if (const auto copy = copies_.find(block); copy != copies_.end())
       each_piece(copy->second, offset_, chunk_bytes_, warp, threads_,
-                 copies_in_ ? nullptr : &array_.of_block.at(block),
+                 copies_in_ ? nullptr : &array_.block_uses.at(block),
                  [&](const CopyPiece& piece) { back_.put(piece, false, emit); });
   }
 
@@ -121,16 +123,7 @@ private:
   CopySites in_, back_;
 };
 
-} // namespace
-
-bool has_distant_lanes(const Array& array) {
-  std::uint64_t distant = 0;
-  for (const auto& [stride, count] : array.lane_strides)
-    distant += stride >= std::int64_t(line_bytes) || stride <= -std::int64_t(line_bytes) ? count : 0;
-  return distant * 4 >= array.whole_warps && distant != 0;
-}
-
-Planned to_shared(const Array& array, std::uint32_t index, const Move& move, ChangeContext& context) {
+Planned to_shared(const Array& array, const Move& move, ChangeContext& context) {
   const auto refuse = [&](std::uint32_t site, std::string text) {
     return Planned{nullptr, {context.because(site, std::move(text))}};
   };
@@ -141,7 +134,7 @@ Planned to_shared(const Array& array, std::uint32_t index, const Move& move, Cha
   if (array.is_cuda_array)
     return refuse(array.first_access, "its texels lie in blocks");
   if (move.part == SharedPart::tile)
-    return to_shared_tiles(array, index, move, context);
+    return to_shared_tiles(array, move, context);
   const std::uint32_t padding =
       move.part == SharedPart::padded ? std::bit_ceil(std::clamp(array.element_bytes, 4u, widest_chunk)) : 0;
   // Of an array that a block only stores to, it copies back what it stored, and needs nothing before that.
@@ -162,7 +155,7 @@ Planned to_shared(const Array& array, std::uint32_t index, const Move& move, Cha
   std::uint64_t bytes = move.part == SharedPart::whole ? array.bytes : 0;
   bool too_many = false;
   if (move.part != SharedPart::whole)
-    for (const auto& [block, use] : array.of_block) {
+    for (const auto& [block, use] : array.block_uses) {
       bytes = std::max(bytes, BlockCopy(use.lines, padding).bytes());
       too_many |= use.has_too_many_lines;
     }
@@ -179,9 +172,43 @@ Planned to_shared(const Array& array, std::uint32_t index, const Move& move, Cha
   context.launch.static_shared_bytes += std::uint32_t(offset + bytes - taken);
   if (const auto occupied = model::occupancy(*context.gpu, context.launch); !occupied)
     return refuse(array.first_access, occupied.error().message);
-  return {std::make_unique<ToShared>(array, index, offset, chunk_bytes, copies_in, std::move(whole), padding,
-                                     context),
+  return {std::make_unique<ToShared>(array, move.array, offset, chunk_bytes, copies_in, std::move(whole),
+                                     padding, context),
           {}};
 }
+
+std::string staging_of(const Move& move, const Array& array) {
+  const std::string& name = array.name;
+  if (move.part == SharedPart::tile)
+    return fmt::format("stage {} through a tile in shared memory: the block's threads copy what the next "
+                       "steps of the loop load, side by side, between two barriers",
+                       name);
+  const char* const rows =
+      move.part == SharedPart::padded ? ", in rows one element longer than they are" : "";
+  if (array.loads == 0)
+    return fmt::format("let each block store {} to a tile in shared memory{}, and copy that to memory behind "
+                       "a barrier, neighbouring lanes side by side",
+                       name, rows);
+  return fmt::format("copy what a block accesses of {} to shared memory at its begin{}, neighbouring lanes "
+                     "side by side",
+                     name, rows);
+}
+
+std::string_view shared_memory(const model::Gpu&) {
+  return "shared memory";
+}
+
+std::string shared_words(const TracedKernel&, const Suggested& suggested) {
+  return staging_of(suggested.move, suggested.array);
+}
+
+} // namespace
+
+constinit const PlaceTraits shared_place{
+    .plan = to_shared,
+    .words = shared_words,
+    .memory_behind = shared_memory,
+    .counter = RuleCounter::excess_sectors,
+};
 
 } // namespace warplens::placement

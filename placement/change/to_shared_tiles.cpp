@@ -1,6 +1,8 @@
 // Shared memory, tile by tile: the block's warps copy what they will load by the next few accesses, wait,
 // load it from there, and wait again before the next tile takes its place. This is how products of matrices
 // are staged whose rows no block could keep.
+#include "placement/change/to_shared_tiles.h"
+
 #include "model/gpu/occupancy.h"
 #include "placement/change/block_copy.h"
 #include "vocabulary/geometry.h"
@@ -149,13 +151,13 @@ private:
 
 } // namespace
 
-Planned to_shared_tiles(const Array& array, std::uint32_t index, const Move&, ChangeContext& context) {
+Planned to_shared_tiles(const Array& array, const Move& move, ChangeContext& context) {
   const auto refuse = [&](std::uint32_t site, std::string text) {
     return Planned{nullptr, {context.because(site, std::move(text))}};
   };
   if (auto reasons = context.written(array, "a tile"); !reasons.empty())
     return {nullptr, std::move(reasons)};
-  const auto order = order_of_loads(index, context);
+  const auto order = order_of_loads(move.array, context);
   if (!order)
     return refuse(array.first_access, order.error().message);
   if (!order->objection.empty())
@@ -178,9 +180,9 @@ Planned to_shared_tiles(const Array& array, std::uint32_t index, const Move&, Ch
     if (!with_tile || (!is_smallest && with_tile->blocks_per_sm < before->blocks_per_sm))
       continue;
     context.launch = std::move(launch);
-    return {
-        std::make_unique<ToSharedTiles>(array, index, std::move(tiles), accesses, padding, offset, context),
-        {}};
+    return {std::make_unique<ToSharedTiles>(array, move.array, std::move(tiles), accesses, padding, offset,
+                                            context),
+            {}};
   }
   return refuse(array.first_access,
                 fmt::format("{} accesses touch {} B of it, more than there is shared memory",

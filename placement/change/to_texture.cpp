@@ -1,5 +1,6 @@
 // Textures: of one dimension over the array as it lies, or of two, whose texels lie in blocks.
-#include "placement/change/transformation.h"
+#include "placement/change/place.h"
+#include "placement/change/source_loads.h"
 #include "runtime/device/warplens/texels.h"
 #include "vocabulary/round_up.h"
 
@@ -55,9 +56,7 @@ private:
   texels::View view_;
 };
 
-} // namespace
-
-Planned to_texture(const Array& array, ChangeContext& context) {
+Planned to_texture(const Array& array, const Move&, ChangeContext& context) {
   std::vector<Reason> reasons = objections(array, context);
   if (reasons.empty() && array.bytes / array.element_bytes > max_linear_texels)
     reasons.push_back(context.because(array.first_access,
@@ -66,6 +65,23 @@ Planned to_texture(const Array& array, ChangeContext& context) {
   if (!reasons.empty())
     return {nullptr, std::move(reasons)};
   return {std::make_unique<ToTexture>(), {}};
+}
+
+Expected<std::string> move_to_texture(const TracedKernel& kernel, const Suggested& suggested,
+                                      const std::string& source) {
+  return source_with_moved(source_with_texture, kernel, suggested.array, source);
+}
+
+bool has_own_texture_cache(const Array&, const model::Gpu& gpu) {
+  return has_texture_cache(gpu);
+}
+
+std::string_view texture_memory(const model::Gpu&) {
+  return "textures";
+}
+
+std::string texture_words(const TracedKernel&, const Suggested& suggested) {
+  return fmt::format("fetch {} by tex1Dfetch() from a linear texture", suggested.array.name);
 }
 
 Planned to_texture_2d(const Array& array, const Move& move, ChangeContext& context) {
@@ -94,5 +110,31 @@ Planned to_texture_2d(const Array& array, const Move& move, ChangeContext& conte
   context.device_end = view.address + texels::bytes_of(view);
   return {std::make_unique<ToTexture2d>(array, view), {}};
 }
+
+/// Texels that are near in both dimensions share a line.
+bool has_blocks_of_texels(const Array&, const model::Gpu&) {
+  return true;
+}
+
+std::string texture_2d_words(const TracedKernel&, const Suggested& suggested) {
+  return fmt::format("fetch {} from a 2D texture", suggested.array.name);
+}
+
+} // namespace
+
+constinit const PlaceTraits texture_place{
+    .plan = to_texture,
+    .words = texture_words,
+    .edit = move_to_texture,
+    .has_better_cache = has_own_texture_cache,
+    .memory_behind = texture_memory,
+};
+
+constinit const PlaceTraits texture_2d_place{
+    .plan = to_texture_2d,
+    .words = texture_2d_words,
+    .has_better_cache = has_blocks_of_texels,
+    .memory_behind = texture_memory,
+};
 
 } // namespace warplens::placement

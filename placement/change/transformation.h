@@ -1,5 +1,5 @@
-// A change of one array's placement: which accesses it turns those of a trace into, and what forbids it. One
-// file per place that arrays go to.
+// A change of one array: which accesses it turns those of a trace into, and what forbids it. One file per
+// place that arrays go to, and per rewrite.
 #pragma once
 
 #include "model/gpu/gpu.h"
@@ -29,33 +29,14 @@ struct Reason {
 /// those that it touches by the next few accesses, a tile.
 enum class SharedPart : std::uint8_t { touched, whole, padded, tile };
 
-/// A change of an array's layout, or of the accesses to it, where it is. `padded`: rows of a shared array are
-/// an element longer; `swizzled`: a row's elements are exchanged by the row's number (XOR); `split`: an array
-/// of structures becomes an array for each member; `privatised`: atomics are on a copy in each block's shared
-/// memory, which is added up at its end; `uncached`: loads that skip the L1 (ld.global.cg); `narrowed`:
-/// elements of half the size. Of the launch as
-/// a whole: `swapped`, x and y of a block's threads are exchanged; `coarsened`, each thread does the work of
-/// several; `vectorised`, of neighbours, by wide accesses; `regrouped`, blocks of another size; `bounded`,
-/// fewer registers per thread.
+/// A change of an array's layout, or of the accesses to it, where it is; or of the launch as a whole. Each is
+/// described in its file, as placement/change/rewrite.h lists them.
 enum class Rewrite : std::uint8_t {
   none,
-  padded,
-  swizzled,
-  split,
-  privatised,
-  uncached,
-  narrowed,
-  swapped,
-  coarsened,
-  vectorised,
-  regrouped,
-  bounded
+#define WARPLENS_REWRITE(name) name,
+#include "placement/change/rewrites.def"
+#undef WARPLENS_REWRITE
 };
-
-/// Returns whether the rewrite concerns the launch as a whole, not one array.
-constexpr bool is_of_launch(Rewrite rewrite) {
-  return rewrite >= Rewrite::swapped;
-}
 
 /// The array of that index, moved to a place, or rewritten where it is.
 struct Move {
@@ -125,35 +106,20 @@ struct Planned {
   std::vector<Reason> reasons;
 };
 
-/// Plan the move of an array, and take the memory that it needs from the context.
-Planned to_read_only(const Array& array, ChangeContext& context);
-Planned to_texture(const Array& array, ChangeContext& context);
-Planned to_texture_2d(const Array& array, const Move& move, ChangeContext& context);
-Planned to_constant(const Array& array, ChangeContext& context);
-Planned to_shared(const Array& array, std::uint32_t index, const Move& move, ChangeContext& context);
-Planned to_shared_tiles(const Array& array, std::uint32_t index, const Move& move, ChangeContext& context);
-Planned to_global(const Array& array, ChangeContext& context);
-Planned to_persisting(const Array& array, ChangeContext& context);
-Planned pad_shared(const Array& array, ChangeContext& context);
-Planned swizzle_shared(const Array& array, ChangeContext& context);
-Planned skip_l1(const Array& array, ChangeContext& context);
-Planned narrow_elements(const Array& array, ChangeContext& context);
-Planned split_structures(const Array& array, ChangeContext& context);
-Planned privatise(const Array& array, std::uint32_t index, ChangeContext& context);
+constexpr std::uint64_t bank_bytes = 4; ///< that a bank of shared memory serves at once
 
 /// Returns the distance of a shared array's rows, by which lanes are apart that access one bank; 0: none are.
 std::uint64_t conflicting_row_bytes(const Array& array);
-/// Returns whether a good part of the array's accesses have neighbouring lanes a line or more apart.
-bool has_distant_lanes(const Array& array);
-/// Returns the bytes of the structures that an array in global memory consists of; 0: of none.
-std::uint64_t structure_bytes(const Array& array);
 
 } // namespace warplens::placement
 
 template <>
-inline constexpr std::array<std::string_view, 12> warplens::names_of<warplens::placement::Rewrite>{
-    "none",     "padded",  "swizzled",  "split",      "privatised", "uncached",
-    "narrowed", "swapped", "coarsened", "vectorised", "regrouped",  "bounded"};
+inline constexpr auto warplens::names_of<warplens::placement::Rewrite> = std::to_array<std::string_view>({
+    "none",
+#define WARPLENS_REWRITE(name) #name,
+#include "placement/change/rewrites.def"
+#undef WARPLENS_REWRITE
+});
 template <>
 inline constexpr std::array<std::string_view, 4> warplens::names_of<warplens::placement::SharedPart>{
     "touched", "whole", "padded", "tile"};

@@ -1,5 +1,6 @@
 #include "placement/advice.h"
 
+#include "placement/change/rewrite.h"
 #include "result/figure_text.h"
 #include "result/resources.h"
 #include "support/display_name.h"

@@ -104,7 +104,7 @@ struct VariableRecord {
 };
 
 /// A kernel's machine code, from NVIDIA's compiler, for GPUs of one compute capability; from a table that the
-/// driver puts into an object (driver/stages/cpu_object.cpp).
+/// driver puts into an object (toolchain/objects/cpu_object.cpp).
 struct CompiledRecord {
   const char* symbol; ///< nvcc's mangled name, which sometimes differs from Clang's
   const char* module; ///< see KernelRecord
@@ -115,7 +115,8 @@ struct CompiledRecord {
   const unsigned char* cubin_end;
 };
 
-/// The PTX of a source, packed (driver/stages/assemble.h), for GPUs that were not known when it was compiled.
+/// The PTX of a source, packed (toolchain/objects/assemble.h), for GPUs that were not known when it was
+/// compiled.
 struct PtxRecord {
   const char* module; ///< see KernelRecord
   const unsigned char *packed, *packed_end;

@@ -285,7 +285,7 @@ const analysis::AccessesLeft& Parsed::accesses_left() {
     compilation->compiler->ExecuteAction(action);
     REQUIRE(action.module);
     accesses_left_ =
-        std::make_unique<analysis::AccessesLeft>(analysis::AccessesLeft::of_module(*action.module));
+        std::make_unique<analysis::AccessesLeft>(analysis::AccessesLeft::in_module(*action.module));
   }
   return *accesses_left_;
 }

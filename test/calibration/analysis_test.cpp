@@ -81,7 +81,7 @@ TEST_CASE("Near and far are distinguished if there are both") {
 
 TEST_CASE("Rows, banks and columns follow from one bit each") {
   const model::Gpu on = test::gpu("h100-sxm");
-  model::Random random(8, 0, 0);
+  Random random(8, 0, 0);
   const auto measured = [&](double apart_ns) {
     std::vector<Sample> samples;
     for (unsigned attempt = 0; attempt < 9; ++attempt)

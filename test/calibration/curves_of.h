@@ -42,7 +42,7 @@ inline double cycles(const model::Gpu& of, double ns) {
 /// Returns the latency that device/chase.cu would measure on such a GPU: two laps of warming and one that is
 /// timed, in one launch.
 inline double chase_cycles(const model::Gpu& of, std::uint32_t lines) {
-  model::Random random(1, 0, 0);
+  Random random(1, 0, 0);
   const auto order = model::chase_order(lines, random);
   model::L1 l1(of, of.l1.with_shared_bytes - of.shared.carveout_bytes.front());
   model::L2OfOneSm l2(of, random);
@@ -176,7 +176,7 @@ inline std::map<std::string, double> modelled_policies(const model::Gpu& on) {
 /// Returns distance.csv: each load is near or far by chance, with some noise; the second load of a line is
 /// near if the near part keeps replicas.
 inline std::vector<Sample> modelled_distances(const model::Gpu& of, double far_ns, bool replicas) {
-  model::Random random(7, 0, 0);
+  Random random(7, 0, 0);
   std::vector<Sample> samples;
   for (unsigned sm = 0; sm < of.sms; ++sm)
     for (unsigned line = 0; line < 64; ++line) {
@@ -193,7 +193,7 @@ inline std::vector<Sample> modelled_distances(const model::Gpu& of, double far_n
 /// Returns bits.csv: the latency of the second of two loads in a row, with nothing else under way.
 inline std::vector<Sample> modelled_bits(const model::Gpu& of) {
   std::vector<Sample> samples;
-  model::Random random(1, 0, 0);
+  Random random(1, 0, 0);
   for (unsigned attempt = 0; attempt < 9; ++attempt)
     for (unsigned bit = 7; bit < 30; ++bit) {
       model::Dram dram(of, 1, random);

@@ -154,8 +154,8 @@ TEST_CASE("The file holds the figures that the curves were made of") {
     // The chase through the model of the new file follows the curve that it was made of.
     for (const std::uint32_t kib : {16u, 600u, 100000u}) {
       INFO(kib << " KiB");
-      CHECK(model::chase_latency_ns(*made, kib * 8, model::Random(1, 0, 0)) ==
-            Approx(model::chase_latency_ns(on, kib * 8, model::Random(1, 0, 0))).epsilon(0.02));
+      CHECK(model::chase_latency_ns(*made, kib * 8, Random(1, 0, 0)) ==
+            Approx(model::chase_latency_ns(on, kib * 8, Random(1, 0, 0))).epsilon(0.02));
     }
     const std::string printed = calibration::print_findings(*curves, *findings);
     CHECK(printed.find("lines from 132 SMs        1 in 900, 2 in 900, 4 in 900 cycles\n") !=

@@ -388,7 +388,7 @@ TEST_CASE("what is fetched for a tile in shared memory is no poor locality; it m
   store.site.depends_on = {8};
   KernelResult kernel = with_array({load, store});
   CHECK(findings_on(load, kernel).empty());
-  CHECK(praise_of(load, kernel) ==
+  CHECK(efficiency_text(load, kernel) ==
         "fine: 4.00 sectors per request, 100.0 % of those that L1 misses are in L2");
   kernel.time.emplace().bound = Resource::l2_slices;
   CHECK(findings_on(load, kernel).at(0).text == "tile: 100.0 % of its sectors come from L2, each is fetched "

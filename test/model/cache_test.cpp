@@ -3,9 +3,9 @@
 #include "model/cache/l1.h"
 #include "model/cache/l2.h"
 #include "model/gpu/slices.h"
-#include "model/numeric/random.h"
-#include "model/trial/constant_caches.h"
-#include "model/trial/trial.h"
+#include "model/replay/constant_caches.h"
+#include "model/replay/trial.h"
+#include "numeric/random.h"
 #include "reference_caches.h"
 #include "test/catch.h"
 
@@ -22,7 +22,7 @@ struct Written {
 };
 
 /// Returns some bytes of each of the sectors: all of them, a range, or random ones.
-Written some_bytes(model::Random& random, unsigned sectors) {
+Written some_bytes(Random& random, unsigned sectors) {
   Written written;
   for (unsigned sector = 0; sector < 4; ++sector) {
     if (!(sectors >> sector & 1))
@@ -39,7 +39,7 @@ Written some_bytes(model::Random& random, unsigned sectors) {
 /// line.
 class DrawnLines {
 public:
-  DrawnLines(model::Random& random, std::uint32_t table) : random_(random), table_(table) {}
+  DrawnLines(Random& random, std::uint32_t table) : random_(random), table_(table) {}
   std::uint32_t next() {
     switch (random_.below(8)) {
     case 0: return random_.below(8);
@@ -51,7 +51,7 @@ public:
   }
 
 private:
-  model::Random& random_;
+  Random& random_;
   std::uint32_t table_, run_ = 0;
 };
 
@@ -63,7 +63,7 @@ namespace {
 template <class Instructions>
 unsigned differences_from_lru(std::uint32_t sets, std::uint32_t ways, IndexHash index) {
   constexpr std::uint32_t parts = 2;
-  model::Random random(7, sets, ways);
+  Random random(7, sets, ways);
   model::Cache fast(sets, ways, index, parts);
   std::vector<test::ReferenceSets> slow(parts, test::ReferenceSets(sets, ways, index));
   std::map<std::uint32_t, model::LineState> states[parts];
@@ -115,14 +115,14 @@ TEST_CASE("The store of lines is LRU for every geometry, whatever the processor"
         if (sets * ways > 8000)
           continue; // the reference would take too long
         INFO("sets " << sets << ", ways " << ways << ", hash " << int(index));
-        CHECK(differences_from_lru<model::PlainInstructions>(sets, ways, index) == 0);
-        if (model::Avx2Instructions::available())
-          CHECK(differences_from_lru<model::Avx2Instructions>(sets, ways, index) == 0);
+        CHECK(differences_from_lru<PlainInstructions>(sets, ways, index) == 0);
+        if (Avx2Instructions::available())
+          CHECK(differences_from_lru<Avx2Instructions>(sets, ways, index) == 0);
       }
 }
 
 TEST_CASE("Loops over many lines find the sets that single lines have") {
-  model::Random random(5, 0, 0);
+  Random random(5, 0, 0);
   for (const IndexHash index : {IndexHash::modulo, IndexHash::xor_fold})
     for (const std::uint32_t sets : {1u, 2u, 3u, 64u, 96u, 847u, 28'643u, 43'593u, 1u << 20}) {
       INFO("sets " << sets << ", hash " << int(index));
@@ -142,14 +142,14 @@ TEST_CASE("More ways never lower the number of hits") {
   for (const std::uint32_t sets : {1u, 48u}) {
     std::uint64_t fewer = 0;
     for (const std::uint32_t ways : {1u, 4u, 15u, 16u, 64u, 200u}) {
-      model::Random random(3, 0, 0); // the same lines for each
+      Random random(3, 0, 0); // the same lines for each
       DrawnLines lines(random, sets * 40);
       model::Cache cache(sets, ways, IndexHash::modulo);
       std::uint64_t hits = 0;
       cache.with_lines([&](auto& of_cache) {
         for (int i = 0; i < 20'000; ++i)
-          hits += of_cache.template access<model::PlainInstructions>(
-              0, lines.next(), [](model::LineState state) { return state; });
+          hits += of_cache.template access<PlainInstructions>(0, lines.next(),
+                                                              [](model::LineState state) { return state; });
       });
       CHECK(hits >= fewer);
       fewer = hits;
@@ -158,7 +158,7 @@ TEST_CASE("More ways never lower the number of hits") {
 }
 
 TEST_CASE("The L1 does what its policies say") {
-  model::Random random(11, 0, 0);
+  Random random(11, 0, 0);
   for (const bool sectored : {false, true})
     for (const auto stores : {model::L1Stores::bypass, model::L1Stores::update_on_hit,
                               model::L1Stores::evict_on_hit, model::L1Stores::allocate})
@@ -214,7 +214,7 @@ TEST_CASE("The L1 does what its policies say") {
 }
 
 TEST_CASE("Constant caches: an SM's, then its group's, by lines of any size") {
-  model::Random random(12, 0, 0);
+  Random random(12, 0, 0);
   for (const std::uint32_t bytes : {32u, 64u, 128u})
     for (const std::uint32_t group_line_bytes : {128u, 256u, 1024u})
       for (const std::uint32_t ways : {1u, 3u, 4u, 20u}) {
@@ -302,7 +302,7 @@ TEST_CASE("In a trial each fetch and each read-only load finds what the referenc
   const auto fetch = made.site(), read_only = made.site(), plain = made.site();
   made.site_of(fetch).cache_operator = CacheOperator::tex;
   made.site_of(read_only).cache_operator = CacheOperator::nc;
-  model::Random random(21, 0, 0);
+  Random random(21, 0, 0);
   for (unsigned block = 0; block < 40; ++block)
     for (unsigned i = 0; i < 200; ++i) {
       const std::uint64_t start = random.below(60) * 64ull, stride = 4ull << random.below(4);
@@ -323,7 +323,7 @@ TEST_CASE("In a trial each fetch and each read-only load finds what the referenc
         REQUIRE(snapshot);
         const auto compare = [&](model::FirstCache first, const model::Gpu::ReadOnly& cache) {
           AgainstReference observer(gpu, cache, first);
-          const model::Random of_trial(3, 0, 0);
+          const Random of_trial(3, 0, 0);
           model::run_trial(*snapshot, gpu, {2, 4, 128 * 4 * 8, "blocks"}, of_trial, observer);
           CHECK(observer.differences == 0);
           CHECK((observer.misses > 1000) ==
@@ -343,8 +343,8 @@ struct Difference {
 };
 
 /// Sends the same random requests to both L2s; one in `of_stores` is a store, one in `of_atomics` an atomic.
-Difference compare(const model::Gpu& gpu, model::Random& random, DrawnLines& lines, int requests,
-                   unsigned of_stores, unsigned of_atomics) {
+Difference compare(const model::Gpu& gpu, Random& random, DrawnLines& lines, int requests, unsigned of_stores,
+                   unsigned of_atomics) {
   model::L2 fast(gpu);
   test::ReferenceL2 slow(gpu);
   Difference seen;
@@ -377,7 +377,7 @@ Difference compare(const model::Gpu& gpu, model::Random& random, DrawnLines& lin
 } // namespace
 
 TEST_CASE("The L2 does what its policies say") {
-  model::Random random(13, 0, 0);
+  Random random(13, 0, 0);
   for (const std::uint32_t bytes : {32u, 128u})
     for (const auto stores : {model::L2Stores::memory_update, model::L2Stores::allocate})
       for (const auto index : {IndexHash::modulo, IndexHash::xor_fold})

@@ -9,7 +9,7 @@
 #include "model/cache/l2.h"
 #include "model/dram/dram.h"
 #include "model/gpu/gpu.h"
-#include "model/numeric/random.h"
+#include "numeric/random.h"
 
 #include <vector>
 

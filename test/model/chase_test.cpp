@@ -58,7 +58,7 @@ TEST_CASE("The chase's latency follows the measured curves") {
       // Where nothing hits any more the curve is flat, and a chase takes long.
       if (kib * 1024 > 2.2 * double(on.l2_bytes))
         continue;
-      const double ns = model::chase_latency_ns(on, std::uint32_t(kib * 8), model::Random(1, 0, 0));
+      const double ns = model::chase_latency_ns(on, std::uint32_t(kib * 8), Random(1, 0, 0));
       const double error = std::abs(ns * on.clock_mhz / 1000 / cycles - 1);
       INFO(run << " at " << kib << " KiB: " << ns * on.clock_mhz / 1000 << " cycles, measured " << cycles);
       const auto miss = std::ranges::find(misses, kib, &Miss::kib);
@@ -85,7 +85,7 @@ TEST_CASE("The chase's latency is the measured one in each level of GPUs that we
       const bool in_l1 = kib > 2 && kib < 60, in_l2 = kib > 500 && kib < 34000, beyond = kib > 220000;
       if (!in_l1 && !in_l2 && !beyond)
         continue;
-      const double ns = model::chase_latency_ns(on, std::uint32_t(kib * 8), model::Random(1, 0, 0));
+      const double ns = model::chase_latency_ns(on, std::uint32_t(kib * 8), Random(1, 0, 0));
       INFO(name << " at " << kib << " KiB");
       CHECK(ns * on.clock_mhz / 1000 == Approx(cycles).epsilon(0.05));
       ++compared;
@@ -96,7 +96,7 @@ TEST_CASE("The chase's latency is the measured one in each level of GPUs that we
 
 TEST_CASE("A trace of the chase on the clock gives the same latency as the chase itself") {
   const auto compare = [](const model::Gpu& on, std::uint32_t kib) {
-    model::Random random(1, 0, 0);
+    Random random(1, 0, 0);
     const auto order = model::chase_order(kib * 8, random);
     const auto summed_ns = [&](unsigned laps) {
       MadeTrace made(1, 32);
@@ -109,7 +109,7 @@ TEST_CASE("A trace of the chase on the clock gives the same latency as the chase
       const auto snapshot = made.decode(on.lanes);
       const auto occupied = model::occupancy(on, made.launch());
       REQUIRE((snapshot && occupied));
-      const auto counts = model::run_clocked_trial(*snapshot, on, *occupied, model::Random(1, 0, 0));
+      const auto counts = model::run_clocked_trial(*snapshot, on, *occupied, Random(1, 0, 0));
       return counts.sites[0].all_latency_ns();
     };
     // A trial begins cold; what that costs is the same for any number of laps. From then on each pointer of
@@ -118,7 +118,7 @@ TEST_CASE("A trace of the chase on the clock gives the same latency as the chase
     INFO(on.id << ", " << kib << " KiB of an L2 of " << on.l2_bytes / 1024 << " KiB");
     // A launch of the chase begins with an empty L1, which is up to 3.4 % of its time, and latencies on the
     // clock are whole cycles.
-    CHECK(warm == Approx(model::chase_latency_ns(on, kib * 8, model::Random(1, 0, 0))).epsilon(0.04));
+    CHECK(warm == Approx(model::chase_latency_ns(on, kib * 8, Random(1, 0, 0))).epsilon(0.04));
   };
   for (const char* name : {"v100", "a100", "gh200", "c2050"})
     for (const std::uint32_t kib : {12u, 140u, 280u})

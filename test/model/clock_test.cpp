@@ -13,7 +13,7 @@ namespace {
 
 /// Makes accesses of every kind, to few lines, so that they meet; and barriers, of which not all warps of a
 /// block need have as many.
-model::Snapshot anything(model::Random& random) {
+model::Snapshot anything(Random& random) {
   model::Snapshot made;
   made.sites.resize(4);
   made.sites[1].cached = made.sites[2].cached = 1;
@@ -63,7 +63,7 @@ model::Snapshot anything(model::Random& random) {
 /// Lets a contribution to a phase of a block also be one to a phase of another block behind it, at times, so
 /// that no two blocks wait for each other. Arrivals with asynchronous copies are the block's own, by PTX.
 void add_random_owners(model::Snapshot& snapshot, const model::Snapshot::Block& block, model::PhaseRole role,
-                       std::vector<model::PhaseUse>& phases, model::Random& random) {
+                       std::vector<model::PhaseUse>& phases, Random& random) {
   const auto own = std::uint32_t(&block - snapshot.blocks.data());
   const auto behind = std::uint32_t(snapshot.blocks.size()) - 1 - own;
   if (role == model::PhaseRole::waits || role == model::PhaseRole::arrives_with_copies || behind == 0 ||
@@ -82,7 +82,7 @@ void add_random_owners(model::Snapshot& snapshot, const model::Snapshot::Block& 
 
 /// Gives accesses a part in phases of barriers in shared memory, which take the place of those of blocks: in
 /// a random order of the block's accesses, each waits for phases only to which what comes before contributes.
-void add_random_phases(model::Snapshot& snapshot, model::Random& random) {
+void add_random_phases(model::Snapshot& snapshot, Random& random) {
   constexpr model::PhaseRole arrivals[] = {model::PhaseRole::arrives, model::PhaseRole::arrives_with_copies,
                                            model::PhaseRole::arrives_with_products};
   snapshot.has_barriers = false;
@@ -123,7 +123,7 @@ void add_random_phases(model::Snapshot& snapshot, model::Random& random) {
 }
 
 /// Changes the GPU's figures at random, to small caches and few resources.
-model::Gpu any_gpu(model::Random& random) {
+model::Gpu any_gpu(Random& random) {
   model::Gpu gpu = *model::load_gpu("a100", WARPLENS_GPU_FOLDER);
   gpu.sms = 1 + random.below(4);
   gpu.l1.early_usable = 0;
@@ -177,19 +177,19 @@ struct Launch {
   model::Gpu gpu;
   model::Occupancy occupancy;
 };
-Launch any_launch(model::Random& random) {
+Launch any_launch(Random& random) {
   return {anything(random), any_gpu(random), {1 + random.below(3), 0, 512u << random.below(3), "warps"}};
 }
 
 TEST_CASE("A trial on a clock equals the reference, whatever the machine, its policy and the code") {
-  model::Random random(7, 0, 0), of_phases(8, 0, 0);
+  Random random(7, 0, 0), of_phases(8, 0, 0);
   for (int round = 0; round < 2000; ++round) {
     auto [snapshot, gpu, occupancy] = any_launch(random);
     if (round % 4 == 3)
       add_random_phases(snapshot, of_phases);
     if (round >= 1500)
       add_random_code(snapshot, random);
-    const model::Random of_trial(1, 0, std::uint32_t(round));
+    const Random of_trial(1, 0, std::uint32_t(round));
     model::TrialCounts slow = ReferenceClock(snapshot, gpu, occupancy, of_trial).run();
     model::TrialCounts fast = model::run_clocked_trial(snapshot, gpu, occupancy, of_trial);
     INFO("round " << round << ": " << gpu.sms << " SMs, " << gpu.l2.partitions << " partitions, policy "
@@ -243,7 +243,7 @@ TEST_CASE("Warps that wait for phases which others never complete go on when not
   }
   finalize(made);
   const model::Gpu gpu = *model::load_gpu("h100-sxm", WARPLENS_GPU_FOLDER);
-  const auto trial = model::run_clocked_trial(made, gpu, {1, 0, 1024u, "warps"}, model::Random(1, 0, 0));
+  const auto trial = model::run_clocked_trial(made, gpu, {1, 0, 1024u, "warps"}, Random(1, 0, 0));
   CHECK(trial.time.instructions == 4);
 }
 
@@ -267,8 +267,8 @@ TEST_CASE("A warp waits at a barrier until the last one of its block has arrived
     }
     const auto snapshot = made.decode(gpu.lanes, model::Accesses::all);
     REQUIRE(snapshot);
-    return std::pair(*snapshot, model::run_clocked_trial(*snapshot, gpu, {1, 2, 32 * 1024, "warps"},
-                                                         model::Random(1, 0, 0)));
+    return std::pair(*snapshot,
+                     model::run_clocked_trial(*snapshot, gpu, {1, 2, 32 * 1024, "warps"}, Random(1, 0, 0)));
   };
   const auto [snapshot, counts] = trial(true);
   const auto site_of_line = [&, &known = snapshot](std::uint32_t site) {
@@ -292,11 +292,11 @@ TEST_CASE("A warp waits at a barrier until the last one of its block has arrived
 }
 
 TEST_CASE("No resource is busy for longer than a trial takes") {
-  model::Random random(8, 0, 0);
+  Random random(8, 0, 0);
   for (int round = 0; round < 500; ++round) {
     const auto [snapshot, gpu, occupancy] = any_launch(random);
     const model::TrialCounts trial =
-        model::run_clocked_trial(snapshot, gpu, occupancy, model::Random(1, 0, std::uint32_t(round)));
+        model::run_clocked_trial(snapshot, gpu, occupancy, Random(1, 0, std::uint32_t(round)));
     // The last request of a resource has begun to be served when it is answered, but for what an eviction
     // writes to memory, which is on its way when its place is free.
     const double last = gpu.cycles(
@@ -347,8 +347,8 @@ TEST_CASE("A store is sent after the answers that its value needs") {
       made.access(0, 0, store, 4, [](unsigned lane) { return 0x20000 + 4 * lane; });
     const auto snapshot = made.decode(gpu.lanes, model::Accesses::all);
     REQUIRE(snapshot);
-    return double(model::run_clocked_trial(*snapshot, gpu, {1, 1, 32 * 1024, "warps"}, model::Random(1, 0, 0))
-                      .time.cycles);
+    return double(
+        model::run_clocked_trial(*snapshot, gpu, {1, 1, 32 * 1024, "warps"}, Random(1, 0, 0)).time.cycles);
   };
   const double load = cycles(true, false, false), store = cycles(false, true, false);
   CHECK(cycles(true, true, false) < load + 50);
@@ -361,7 +361,7 @@ TEST_CASE("Stores and reductions take the time of the narrowest resource on thei
   const model::Gpu gpu = *model::load_gpu("a100", WARPLENS_GPU_FOLDER);
   const model::Occupancy occupancy{8, 64, 128 * 1024, "warps"};
   const auto cycles = [&](const model::Snapshot& snapshot) {
-    return double(model::run_clocked_trial(snapshot, gpu, occupancy, model::Random(1, 0, 0)).time.cycles);
+    return double(model::run_clocked_trial(snapshot, gpu, occupancy, Random(1, 0, 0)).time.cycles);
   };
   model::Access store;
   store.kind = AccessKind::store;
@@ -419,7 +419,7 @@ TEST_CASE("Addresses in constant memory after an access's first take the SM's co
     model::Snapshot snapshot =
         repeated(blocks, times, load, [](std::uint32_t) { return model::Transaction{7, 1, 0}; });
     snapshot.reads_constants = true;
-    return model::run_clocked_trial(snapshot, gpu, occupancy, model::Random(1, 0, 0));
+    return model::run_clocked_trial(snapshot, gpu, occupancy, Random(1, 0, 0));
   };
   const auto constants = std::size_t(Resource::constant_pipe);
   // One address is an operand: warps wait for its latency, and for the first miss.
@@ -452,7 +452,7 @@ TEST_CASE("Pipes are busy with the code's instructions, the constant cache with 
   model::Code code = made_code({{{from_constants, product, product}, {}}}, {0});
   code.paths.push_back({std::vector<std::uint32_t>(times, 0), std::vector<std::uint8_t>(times, 1)});
   snapshot.code = std::make_shared<const model::Code>(std::move(code));
-  const model::TrialCounts trial = model::run_clocked_trial(snapshot, gpu, occupancy, model::Random(1, 0, 0));
+  const model::TrialCounts trial = model::run_clocked_trial(snapshot, gpu, occupancy, Random(1, 0, 0));
   const double warps = 64, passes = warps * times * addresses * std::round(gpu.cycles(gpu.constant.pass_ns));
   CHECK(trial.time.busy[std::size_t(Resource::constant_pipe)] == passes);
   CHECK(double(trial.time.cycles) == Approx(passes).epsilon(0.05).margin(1000));
@@ -478,7 +478,7 @@ TEST_CASE("Conversions from and to 64 bits take the pipe of special functions, o
     code.paths.push_back({std::vector<std::uint32_t>(times, 0), std::vector<std::uint8_t>(times, 1)});
     snapshot.code = std::make_shared<const model::Code>(std::move(code));
     const model::TrialCounts trial =
-        model::run_clocked_trial(snapshot, gpu, {1, 8, 128 * 1024, "warps"}, model::Random(1, 0, 0));
+        model::run_clocked_trial(snapshot, gpu, {1, 8, 128 * 1024, "warps"}, Random(1, 0, 0));
     const double warps = double(snapshot.warps.size()) / gpu.sms;
     const bool by_fp64 = gpu.pipes->fp64 < gpu.pipes->special_function;
     CHECK(by_fp64 == (gpu.pipes->fp64 == 2));
@@ -501,7 +501,7 @@ TEST_CASE("A launch takes as long by a snapshot of a block as by one of several 
         blocks, 8, load, [](std::uint32_t number) { return model::Transaction{number, whole_line, 0}; });
     snapshot.whole_grid = blocks == grid;
     snapshot.further_blocks = grid - blocks;
-    return model::run_clocked_trial(snapshot, gpu, occupancy, model::Random(1, 0, 0)).time.launch_cycles;
+    return model::run_clocked_trial(snapshot, gpu, occupancy, Random(1, 0, 0)).time.launch_cycles;
   };
   const double whole = cycles(grid);
   CHECK(cycles(1) == Approx(whole).epsilon(0.35));
@@ -526,7 +526,7 @@ TEST_CASE("The middle of a launch that fits the L2 writes nothing to memory") {
     snapshot.whole_grid = false;
     snapshot.further_blocks = times_the_snapshot * 8 * gpu.sms;
     finalize(snapshot);
-    return model::run_clocked_trial(snapshot, gpu, occupancy, model::Random(1, 0, 0)).dram_written_sectors;
+    return model::run_clocked_trial(snapshot, gpu, occupancy, Random(1, 0, 0)).dram_written_sectors;
   };
   CHECK(written(20) == 0); // 18 MB in all
   CHECK(written(200) > 8 * gpu.sms * 8 * sectors_per_line / 4);
@@ -545,7 +545,7 @@ TEST_CASE("A launch writes back older data, which is no part of what it stores")
   const model::Snapshot snapshot = repeated(
       8 * gpu.sms, 1, load, [](std::uint32_t number) { return model::Transaction{number, whole_line, 0}; });
   const model::TrialCounts trial = model::run_clocked_trial(snapshot, gpu, {8, 64, 128 * 1024, "warps"},
-                                                            model::Random(1, 0, 0), std::span(&before, 1));
+                                                            Random(1, 0, 0), std::span(&before, 1));
   CHECK(trial.dram_written_sectors > 0);
   CHECK(trial.dram_written_before_sectors == trial.dram_written_sectors);
   const double burst = gpu.cycles(gpu.dram.burst_ns / gpu.dram.achieved);
@@ -578,7 +578,7 @@ TEST_CASE("A launch writes older data back once, however small a part of it the 
     snapshot.whole_grid = blocks == grid;
     snapshot.further_blocks = grid - blocks;
     finalize(snapshot);
-    return model::run_clocked_trial(snapshot, gpu, {8, 64, 128 * 1024, "warps"}, model::Random(1, 0, 0),
+    return model::run_clocked_trial(snapshot, gpu, {8, 64, 128 * 1024, "warps"}, Random(1, 0, 0),
                                     std::span(&before, 1));
   };
   const double whole = copy(grid).time.launch_cycles;
@@ -613,7 +613,7 @@ TEST_CASE("A warp that has ended is active no longer, though its block goes on")
   std::vector<model::TrialCounts> trials;
   for (std::uint32_t number = 0; number < 2; ++number)
     trials.push_back(
-        model::run_clocked_trial(snapshot, gpu, {1, 8, 128 * 1024, "blocks"}, model::Random(1, 0, number)));
+        model::run_clocked_trial(snapshot, gpu, {1, 8, 128 * 1024, "blocks"}, Random(1, 0, number)));
   const WarpTime time = *model::warp_time(trials, gpu);
   CHECK(time.resident * gpu.sms == Approx(1 + 7.0 / times).epsilon(0.1));
   CHECK(time.states[std::size_t(WarpState::ended)] == 0);

@@ -37,7 +37,7 @@ struct Made {
     code.files = {"a.cu"};
     code.lines = {{0, 0}, {0, 7}, {0, 8}, {0, 9}};
     code.active_lanes = {32, 32, 16, 24};
-    code.paths.push_back({{0, Path::loose, Path::loose, 1}, {1, 1}});
+    code.paths.push_back({{0, Path::unmatched, Path::unmatched, 1}, {1, 1}});
     // Of places: four instructions, three sites, and the idle one.
     counts.states.resize(8);
     const std::uint64_t issued[] = {2, 2, 2, 2, 2, 2, 0, 0};

@@ -2,7 +2,7 @@
 #include "made_trace.h"
 #include "model/confidence.h"
 #include "model/evaluate.h"
-#include "model/numeric/random.h"
+#include "numeric/random.h"
 
 #include <algorithm>
 #include <cmath>
@@ -19,7 +19,7 @@ namespace {
 MadeTrace gathers() {
   MadeTrace made(56, 128);
   const auto gather = made.site(), rare = made.site();
-  model::Random random(23, 0, 0);
+  Random random(23, 0, 0);
   for (unsigned block = 0; block < 56; ++block)
     for (unsigned warp = 0; warp < 4; ++warp)
       for (unsigned i = 0; i < 20; ++i)

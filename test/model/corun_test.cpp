@@ -3,7 +3,7 @@
 #include "model/clock/corun_trial.h"
 #include "model/corun.h"
 #include "model/gpu/known_times.h"
-#include "model/trial/observers/kernels_over_time.h"
+#include "model/replay/observers/kernels_over_time.h"
 #include "test/catch.h"
 #include "test/model/made_trace.h"
 

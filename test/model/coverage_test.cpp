@@ -4,8 +4,8 @@
 // holds the long-run mean.
 #include "made_trace.h"
 #include "model/figures.h"
-#include "model/numeric/random.h"
 #include "model/run_trials.h"
+#include "numeric/random.h"
 
 #include <fmt/format.h>
 #include <tbb/parallel_for.h>
@@ -26,7 +26,7 @@ MadeTrace sparse(std::uint32_t blocks) {
   const auto value = made.site(), gather = made.site(AccessKind::load, {index}),
              sum = made.site(AccessKind::update, {}, 1), store = made.site(AccessKind::store, {}, 1),
              bin = made.site(AccessKind::atomic, {}, 1);
-  model::Random random(5, 0, 0);
+  Random random(5, 0, 0);
   const std::uint64_t y = 1 << 20, values = 16 << 20, sums = 32 << 20, stores = 48 << 20, bins = 64 << 20;
   for (std::uint64_t block = 0; block < blocks; ++block)
     for (std::uint32_t warp = 0; warp < 4; ++warp) {

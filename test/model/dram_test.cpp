@@ -1,7 +1,7 @@
 // Main memory: the mapping of addresses, the cost of rows, the waits of requests for each other.
 #include "evaluated.h"
 #include "model/dram/dram.h"
-#include "model/trial/observers/dram_latencies.h"
+#include "model/replay/observers/dram_latencies.h"
 
 #include <cmath>
 #include <set>
@@ -16,7 +16,7 @@ TEST_CASE("A request pays for its row: open, none open, another one open") {
     model::Gpu on = gpu("v100");
     on.dram.queue = queue;
     on.dram.channel_index = on.dram.bank_index = model::DramIndex::modulo;
-    model::Random random(1, 0, 0);
+    Random random(1, 0, 0);
     model::Dram dram(on, on.sms, random);
     // One line each from a row of channel 0: bank 0, the next row of bank 0, bank 0 again.
     const std::uint32_t row = on.dram.row_bytes / 128 * on.dram.channels, next = row * on.dram.banks;
@@ -37,7 +37,7 @@ TEST_CASE("In a batch each request queues behind those before it") {
   model::Gpu on = gpu("v100");
   on.dram.queue = model::DramQueue::batch;
   on.dram.channel_index = on.dram.bank_index = model::DramIndex::modulo;
-  model::Random random(1, 0, 0);
+  Random random(1, 0, 0);
   model::Dram dram(on, on.sms, random);
   float before = 0;
   const auto batch = [&] { return dram.batch(); };
@@ -76,10 +76,10 @@ TEST_CASE("Every line has a place of its own, and strides use all channels where
 }
 
 TEST_CASE("Division by multiplication is exact") {
-  model::Random random(4, 0, 0);
+  Random random(4, 0, 0);
   for (int i = 0; i < 300; ++i) {
     const std::uint32_t d = i < 200 ? std::uint32_t(i + 1) : random.next() | 1u << random.below(32);
-    const model::Divisor divisor(d);
+    const Divisor divisor(d);
     for (const std::uint32_t n : {0u, 1u, d - 1, d, d + 1, 2 * d - 1, 0x7fff'ffffu, 0x8000'0000u, ~0u})
       CHECK(divisor.quotient_in_loop(n) == n / d);
     for (int k = 0; k < 1000; ++k) {
@@ -90,7 +90,7 @@ TEST_CASE("Division by multiplication is exact") {
 }
 
 TEST_CASE("Waits in a queue are those of theory") {
-  model::Random random(3, 0, 0);
+  Random random(3, 0, 0);
   constexpr float service = 10;
   // Requests to 50 servers at random: Poisson arrivals at each. Constant service: Pollaczek and Khinchine's
   // formula is exact then.
@@ -123,16 +123,16 @@ TEST_CASE("Waits in a queue are those of a simulated one") {
   // One server, first come, first served: each request waits for what is left of the work before it
   // (Lindley's recursion). Poisson arrivals; service that varies as they do (M/M/1), is constant (M/D/1), or
   // is one of two lengths.
-  const auto exponential = [](model::Random& random, double mean) {
+  const auto exponential = [](Random& random, double mean) {
     return -mean * std::log(1 - random.fraction());
   };
-  const auto service_of = [&](model::Random& random, int kind) {
+  const auto service_of = [&](Random& random, int kind) {
     return kind == 0 ? exponential(random, 10) : kind == 1 ? 10 : random.below(2) ? 17.5 : 2.5;
   };
   for (int kind = 0; kind < 3; ++kind)
     for (const double load : {0.3, 0.6, 0.85}) {
       INFO("service " << kind << ", load " << load);
-      model::Random random(5, std::uint32_t(kind), std::uint32_t(100 * load));
+      Random random(5, std::uint32_t(kind), std::uint32_t(100 * load));
       model::Queues queue(1);
       std::vector<model::Arrivals> server(1);
       constexpr int requests = 400'000;
@@ -205,7 +205,7 @@ TEST_CASE("No request waits for more than is in flight") {
 }
 
 TEST_CASE("A round takes as long as its requests and their waits say") {
-  model::Random random(6, 0, 0);
+  Random random(6, 0, 0);
   for (const unsigned bulks : {1u, 30u, 1'000u, 30'000u})
     for (const double warps : {1.0, 64.0, 8'000.0})
       for (const bool varied : {false, true}) {

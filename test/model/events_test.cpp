@@ -69,7 +69,7 @@ TEST_CASE("A barrier without an instruction is no block") {
   trace.access(0, 0, load_site, 4, [](unsigned lane) { return (1u << 21) + 4 * lane; }, 0xffff);
   Snapshot snapshot = *trace.decode({}, Accesses::all);
   Code code = made_code({{{load()}, {}}}, {0});
-  code.paths.push_back({{Path::loose, 0}, {1}});
+  code.paths.push_back({{Path::unmatched, 0}, {1}});
   snapshot.code = std::make_shared<const Code>(std::move(code));
   const std::vector<Instructions> blocks = executions_of_blocks(snapshot, 32);
   REQUIRE(blocks.size() == 1);

@@ -3,7 +3,7 @@
 #include "made_trace.h"
 #include "model/cache/l2_before.h"
 #include "model/evaluate.h"
-#include "model/numeric/random.h"
+#include "numeric/random.h"
 #include "reference_caches.h"
 #include "support/temporary.h"
 #include "test/trace/append.h"
@@ -234,7 +234,7 @@ TEST_CASE("Uses that the trace lacks in full or in part make those before them u
 }
 
 TEST_CASE("An L2 that begins with the lines used before goes on as the reference that replays every use") {
-  model::Random random(23, 0, 0);
+  Random random(23, 0, 0);
   for (const std::uint32_t bytes_per_line : {32u, 128u})
     for (const auto stores : {model::L2Stores::memory_update, model::L2Stores::allocate})
       for (const auto partial : {model::PartialWrites::whole, model::PartialWrites::mask,

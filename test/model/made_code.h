@@ -2,8 +2,8 @@
 #pragma once
 
 #include "model/code/code.h"
-#include "model/numeric/random.h"
 #include "model/snapshot/snapshot.h"
+#include "numeric/random.h"
 
 #include <algorithm>
 #include <initializer_list>
@@ -55,7 +55,7 @@ inline model::Code made_code(const std::vector<MadeBlock>& blocks, std::vector<s
 
 /// Gives each warp of the snapshot a path of its own through random code, on which each access has an
 /// instruction or none.
-inline void add_random_code(model::Snapshot& snapshot, model::Random& random) {
+inline void add_random_code(model::Snapshot& snapshot, Random& random) {
   model::Code code;
   code.architecture = 80;
   const bool has_phases =
@@ -88,7 +88,7 @@ inline void add_random_code(model::Snapshot& snapshot, model::Random& random) {
     model::Path& path = code.paths.emplace_back();
     for (std::size_t left = warp.accesses.size(); left != 0;) {
       if (random.below(8) == 0) {
-        path.blocks.push_back(model::Path::loose);
+        path.blocks.push_back(model::Path::unmatched);
         --left;
         continue;
       }

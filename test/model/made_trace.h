@@ -65,7 +65,7 @@ public:
   }
 
   Expected<model::Snapshot> decode(const model::LaneRules& rules = {},
-                                   model::Accesses which = model::Accesses::of_caches,
+                                   model::Accesses which = model::Accesses::cached,
                                    bool all_seen = false) const {
     model::SnapshotBuilder builder(sites_, launch_, {}, rules, which);
     for (const auto& [block, warp, access] : accesses_)

@@ -1,11 +1,11 @@
 // The parts of a result beyond statistics: parts of latencies, cold misses, objects, the timeline.
 #include "evaluated.h"
 #include "model/clock/clocked_trial.h"
-#include "model/numeric/random.h"
-#include "model/trial/observers/cold_misses.h"
-#include "model/trial/observers/objects.h"
-#include "model/trial/observers/timeline.h"
-#include "model/trial/trial.h"
+#include "model/replay/observers/cold_misses.h"
+#include "model/replay/observers/objects.h"
+#include "model/replay/observers/timeline.h"
+#include "model/replay/trial.h"
+#include "numeric/random.h"
 #include "test/model/made_code.h"
 #include "vocabulary/geometry.h"
 
@@ -29,7 +29,7 @@ MadeTrace anything(std::uint64_t bytes, unsigned blocks) {
   const std::uint64_t sites[] = {made.site(), made.site(AccessKind::store), made.site(AccessKind::update),
                                  made.site(AccessKind::atomic), made.site()};
   made.site_of(sites[4]).line = made.site_of(sites[0]).line; // two sites on a line
-  model::Random random(22, 0, 0);
+  Random random(22, 0, 0);
   for (unsigned block = 0; block < blocks; ++block)
     for (unsigned warp = 0; warp < 4; ++warp)
       for (unsigned i = 0, count = 10 + random.below(60); i < count; ++i)
@@ -49,8 +49,7 @@ model::TrialCounts run(const model::Snapshot& snapshot, const model::Gpu& on,
                        model::TrialObserver* observer = nullptr) {
   trace::Launch launch;
   launch.block.x = 128;
-  return model::run_clocked_trial(snapshot, on, *model::occupancy(on, launch), model::Random(1, 0, 0), {},
-                                  observer);
+  return model::run_clocked_trial(snapshot, on, *model::occupancy(on, launch), Random(1, 0, 0), {}, observer);
 }
 
 Observed observe(const model::Snapshot& snapshot, const MadeTrace& made, const model::Gpu& on,
@@ -158,7 +157,7 @@ TEST_CASE("A timeline has the instructions of all warps and of each SM where the
   const MadeTrace made = anything(1 << 20, 90);
   auto snapshot = made.decode({}, model::Accesses::all);
   REQUIRE(snapshot);
-  model::Random random(3, 0, 0);
+  Random random(3, 0, 0);
   test::add_random_code(*snapshot, random);
   const auto [counts, timeline] = observe(*snapshot, made, on, 16);
   CHECK(sum(timeline.instructions) == counts.time.instructions);

@@ -1,8 +1,8 @@
 // Properties that hold for every trace under every combination of policies: requests and bytes add up between
 // the levels, a larger cache does not hit less, and the numbers of the SMs do not matter.
 #include "evaluated.h"
-#include "model/numeric/random.h"
-#include "model/trial/trial.h"
+#include "model/replay/trial.h"
+#include "numeric/random.h"
 #include "test/thorough.h"
 #include "vocabulary/geometry.h"
 
@@ -74,7 +74,7 @@ MadeTrace anything(std::uint32_t seed, unsigned blocks, unsigned longest) {
     made.site_of(site).kind = AccessKind::load;
     made.site_of(site).cache_operator = cache;
   }
-  model::Random random(seed, 0, 0);
+  Random random(seed, 0, 0);
   for (unsigned block = 0; block < blocks; ++block)
     for (unsigned warp = 0; warp < 2; ++warp)
       for (unsigned i = 0, count = 1 + random.below(longest); i < count; ++i) {
@@ -167,7 +167,7 @@ TEST_CASE("Requests are hits and misses at each level, and bytes add up, whateve
     const model::Gpu gpu = with_policies(combination);
     const model::Snapshot& snapshot = snapshots[combination % 3];
     Sums sums;
-    const model::Random random(7, 0, combination);
+    const Random random(7, 0, combination);
     const auto counts = model::run_trial(snapshot, gpu, two_blocks, random, sums);
 
     std::uint64_t loaded = 0, past_l1 = 0, stored = 0, lines = 0, constants = 0, stored_back = 0,
@@ -257,7 +257,7 @@ TEST_CASE("More ways, and more capacity, never hit less under LRU") {
     if (on.dram.queue != model::DramQueue::batch || on.dram.channel_index != model::DramIndex::modulo ||
         on.schedule.placement != model::BlockPlacement::random)
       continue; // have no say in this
-    const model::Random random(9, 0, combination);
+    const Random random(9, 0, combination);
     INFO("combination " << combination);
     std::uint64_t fewer = 0;
     for (const unsigned ways : {1u, 2u, 3u, 8u, 17u}) {
@@ -320,7 +320,7 @@ TEST_CASE("Which SM is which does not matter") {
     const std::uint64_t sites[] = {trace.site(), trace.site(AccessKind::store),
                                    trace.site(AccessKind::update), trace.site(AccessKind::atomic)};
     for (unsigned block = 0; block < blocks; ++block) {
-      model::Random random(31, 0, block / sms * sms + (block + shift) % sms);
+      Random random(31, 0, block / sms * sms + (block + shift) % sms);
       for (unsigned i = 0; i < 20; ++i) {
         const std::uint64_t start = random.below(3072) * 64ull;
         trace.access(block, 0, sites[random.below(16) % 7 % 4], 4,
@@ -339,9 +339,8 @@ TEST_CASE("Which SM is which does not matter") {
     for (std::uint32_t trial = 0; trial < 400; ++trial) {
       const model::Occupancy alone{1, 1, 128 * 4 * 8, ""};
       // The two have different random numbers, as their distributions are compared.
-      const model::TrialCounts counts[] = {
-          model::run_trial(plain, gpu, alone, model::Random(1, 0, trial)),
-          model::run_trial(permuted, gpu, alone, model::Random(2, 0, trial))};
+      const model::TrialCounts counts[] = {model::run_trial(plain, gpu, alone, Random(1, 0, trial)),
+                                           model::run_trial(permuted, gpu, alone, Random(2, 0, trial))};
       // Counts that depend on a single SM are the same to the bit.
       REQUIRE(counts[0].l1_reads == counts[1].l1_reads);
       for (unsigned which = 0; which < 2; ++which) {

@@ -45,7 +45,7 @@ std::string text_of(const std::vector<KernelResult>& kernels) {
 std::pair<MadeTrace, model::Snapshot> made_kernel() {
   MadeTrace made(10, 128);
   const std::uint64_t site = made.site();
-  model::Random random(5, 0, 0);
+  Random random(5, 0, 0);
   for (unsigned block = 0; block < 10; ++block)
     for (unsigned warp = 0; warp < 4; ++warp)
       for (unsigned i = 0; i < 12; ++i)

@@ -8,9 +8,9 @@
 #include "model/dram/dram_map.h"
 #include "model/gpu/occupancy.h"
 #include "model/gpu/slices.h"
-#include "model/numeric/random.h"
+#include "model/replay/trial.h"
 #include "model/snapshot/snapshot.h"
-#include "model/trial/trial.h"
+#include "numeric/random.h"
 #include "test/model/reference_sm.h"
 
 #include <map>
@@ -24,7 +24,7 @@ namespace warplens::test {
 class ReferenceClock {
 public:
   ReferenceClock(const model::Snapshot& snapshot, const model::Gpu& gpu, const model::Occupancy& occupancy,
-                 model::Random random)
+                 Random random)
       : snapshot_(snapshot), gpu_(gpu), figures_(gpu), steps_(steps()), slices_(gpu), map_(gpu),
         epoch_(figures_.cycles(gpu.l2.latency_ns)), banks_(gpu.dram.channels * gpu.dram.banks),
         buses_(gpu.dram.channels) {
@@ -217,7 +217,7 @@ private:
     PhaseEnd done = {};
   };
   struct Sm {
-    Sm(ReferenceClock& trial, std::uint32_t number_of_it, std::uint32_t l1_bytes, model::Random& start)
+    Sm(ReferenceClock& trial, std::uint32_t number_of_it, std::uint32_t l1_bytes, Random& start)
         : number(number_of_it), l1(trial.gpu_, l1_bytes), random(start),
           core(machine(trial), programs(trial),
                {.execute = [this, &trial](const InstructionPlace& at, Cycle now,
@@ -268,7 +268,7 @@ private:
 
     std::uint32_t number;
     model::L1 l1;
-    model::FastRandom random;
+    FastRandom random;
     Fills fills;
     Fills stores; ///< requests that no warp waits for
     Fills copies; ///< in the background
@@ -343,7 +343,7 @@ private:
       std::int16_t group = 0; // of copies, the current one
       for (std::size_t at = 0; at < path.blocks.size(); ++at) {
         const std::uint32_t block = path.blocks[at];
-        if (block == model::Path::loose) {
+        if (block == model::Path::unmatched) {
           waits_for_loose = waits_for_loose || access->is_awaited;
           add({.pipe =
                    access->kind == AccessKind::barrier ? Instruction::none : model::ClockFigures::memory_pipe,
@@ -357,7 +357,7 @@ private:
             *std::ranges::find(instruction.sources, Instruction::none) = model::loose_scoreboard;
           const sass::Instruction& of_code = snapshot_.code->kernel.instructions[i];
           const bool goes_elsewhere = i + 1 == timed->block(block).end && at + 1 < path.blocks.size() &&
-                                      path.blocks[at + 1] != model::Path::loose &&
+                                      path.blocks[at + 1] != model::Path::unmatched &&
                                       timed->block(path.blocks[at + 1]).begin != i + 1;
           const Cycle resolves = of_code.kind != sass::InstructionClass::branch ? 0
                                  : name_of(of_code) == "BSYNC"                  ? 9

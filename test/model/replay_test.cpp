@@ -1,6 +1,6 @@
 // The trial's loops, compiled for any processor and for newer ones, give the same bits.
 #include "made_trace.h"
-#include "model/trial/trial_run.h"
+#include "model/replay/trial_run.h"
 #include "test/thorough.h"
 
 using namespace warplens;
@@ -10,7 +10,7 @@ namespace {
 /// Makes loads, stores, updates and atomics of many lines, some of them often.
 model::Snapshot anything() {
   model::Snapshot made;
-  model::Random random(3, 0, 0);
+  Random random(3, 0, 0);
   made.sites.resize(6);
   for (std::uint32_t block = 0; block < 300; ++block) {
     made.blocks.push_back({block, block * 4, 4});
@@ -41,7 +41,7 @@ model::Snapshot anything() {
 
 template <class Instructions>
 model::TrialCounts run(const model::Snapshot& snapshot, const model::Gpu& gpu, const model::L2* before) {
-  model::Random random(1, 0, 3);
+  Random random(1, 0, 3);
   model::NoObserver no_observer;
   const model::Occupancy occupancy{4, 16, gpu.l1.with_shared_bytes / 2, "warps"};
   return model::Trial<model::NoObserver, Instructions>(snapshot, gpu, occupancy, random, no_observer, before)
@@ -81,21 +81,21 @@ TEST_CASE("A trial is the same for any processor, and with and without an observ
   for (const std::string& name : test::is_thorough() ? *all : of_each_kind) {
     INFO(name);
     model::Gpu gpu = test::gpu(name);
-    const model::TrialCounts cold = run<model::PlainInstructions>(snapshot, gpu, nullptr);
+    const model::TrialCounts cold = run<PlainInstructions>(snapshot, gpu, nullptr);
     model::L2 some(gpu);
     for (std::uint32_t line = 0; line < 60'000; line += 7)
       some.load(line, whole_line, [](std::uint32_t, unsigned, unsigned) {});
     for (const model::L2* before :
          {static_cast<const model::L2*>(nullptr), static_cast<const model::L2*>(&some)}) {
-      const model::TrialCounts plain = run<model::PlainInstructions>(snapshot, gpu, before);
+      const model::TrialCounts plain = run<PlainInstructions>(snapshot, gpu, before);
       CHECK(plain.l2_reads.hits > 1000);
       CHECK(plain.dram_reads > 1000);
       CHECK((plain.l2_reads.hits > cold.l2_reads.hits) == (before != nullptr));
-      if (model::Avx2Instructions::available())
-        check_same(plain, run<model::Avx2Instructions>(snapshot, gpu, before));
+      if (Avx2Instructions::available())
+        check_same(plain, run<Avx2Instructions>(snapshot, gpu, before));
       CountingObserver observer;
       const model::Occupancy occupancy{4, 16, gpu.l1.with_shared_bytes / 2, "warps"};
-      const model::Random random(1, 0, 3);
+      const Random random(1, 0, 3);
       check_same(plain, model::run_trial(snapshot, gpu, occupancy, random, observer, before));
       check_same(plain, model::run_trial(snapshot, gpu, occupancy, random, before));
       CHECK(observer.lookups > 1000);

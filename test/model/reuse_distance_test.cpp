@@ -1,5 +1,5 @@
-#include "model/numeric/random.h"
-#include "model/trial/observers/reuse_distance.h"
+#include "model/replay/observers/reuse_distance.h"
+#include "numeric/random.h"
 #include "test/catch.h"
 
 #include <algorithm>
@@ -48,7 +48,7 @@ TEST_CASE("Distances equal those of the slow reference") {
       INFO(lines << " lines, skewed: " << skewed);
       model::ReuseDistances fast;
       Reference slow;
-      model::Random random(lines, 0, skewed);
+      Random random(lines, 0, skewed);
       unsigned differences = 0;
       for (unsigned i = 0; i < 6000; ++i) {
         std::uint32_t line = random.below(lines);

@@ -95,7 +95,7 @@ TEST_CASE("A part of the machine takes as long for its part of a copy, and count
       model::divisor_for(model::work_of(snapshot) / 8, model::work_of(snapshot), snapshot, on);
   CHECK(divisor == 8);
   const model::ScaleModel scale =
-      model::build_scale_model(divisor, snapshot, on, *occupied, nullptr, model::Random(1, 0, 2));
+      model::build_scale_model(divisor, snapshot, on, *occupied, nullptr, Random(1, 0, 2));
   CHECK(scale.gpu.sms == 10);
   const auto part = model::evaluate_launch(snapshot, made.sites(), made.launch(), on, options, {}, &scale);
   REQUIRE(whole);

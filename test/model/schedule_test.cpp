@@ -1,6 +1,6 @@
 // The schedule of an SM.
 #include "made_trace.h"
-#include "model/trial/schedule.h"
+#include "model/replay/schedule.h"
 
 #include <algorithm>
 
@@ -16,7 +16,7 @@ struct Issued {
 
 std::vector<Issued> issue_all(const model::Snapshot& snapshot, std::uint32_t resident, std::uint32_t trial,
                               const model::Gpu& gpu) {
-  model::Random random(5, 0, trial);
+  Random random(5, 0, trial);
   std::vector<std::uint32_t> blocks(snapshot.blocks.size());
   for (std::uint32_t i = 0; i < blocks.size(); ++i)
     blocks[i] = i;
@@ -85,7 +85,7 @@ TEST_CASE("Every access is issued once, each warp's in its order or in a rotatio
     }
 }
 
-TEST_CASE("Trials differ in how the blocks are moved against each other") {
+TEST_CASE("Trials differ in the stagger of the first blocks") {
   MadeTrace made(8, 32);
   const auto load = made.site();
   for (std::uint64_t block = 0; block < 8; ++block)
@@ -129,7 +129,7 @@ TEST_CASE("Blocks go to the SMs in turn, or in a random order in each round") {
   const auto snapshot = made.decode();
   REQUIRE(snapshot);
   model::Gpu on = test::gpu("v100");
-  model::Random random(1, 0, 0);
+  Random random(1, 0, 0);
   const auto in_order = model::place_blocks(*snapshot, on, random);
   on.schedule.placement = model::BlockPlacement::random;
   const auto shuffled = model::place_blocks(*snapshot, on, random);

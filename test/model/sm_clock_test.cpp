@@ -1,6 +1,6 @@
 // The SM's clock against the reference that steps every cycle, and both against cases solved by hand.
-#include "model/numeric/random.h"
 #include "model/sm/sm_clock.h"
+#include "numeric/random.h"
 #include "test/catch.h"
 #include "test/model/reference_sm.h"
 
@@ -385,7 +385,7 @@ TEST_CASE("A warp whose scheduler is full goes to another one") {
     CHECK(issues.size() == (warp.first % 2 == 0 ? 200 : 1));
 }
 
-WarpProgram random_program(model::Random& random, std::size_t pipes, bool barriers) {
+WarpProgram random_program(Random& random, std::size_t pipes, bool barriers) {
   WarpProgram program(random.below(20));
   for (Instruction& one : program) {
     if (barriers && random.below(12) == 0) {
@@ -404,7 +404,7 @@ WarpProgram random_program(model::Random& random, std::size_t pipes, bool barrie
 }
 
 TEST_CASE("The clock equals the reference on random programs and machines, whatever the policy") {
-  model::Random random(16, 0, 0);
+  Random random(16, 0, 0);
   for (int round = 0; round < 2000; ++round) {
     SmMachine figures;
     figures.schedulers = 1 + random.below(4);

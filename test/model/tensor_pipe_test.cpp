@@ -101,7 +101,7 @@ TEST_CASE("A warp that leaves seven groups of copies on their way waits for thos
   CHECK(awaited(9, 7) == std::vector{registers[1]});
   CHECK(awaited(9, 6) == std::vector{registers[2], registers[1]});
   CHECK(awaited(3, 4).empty());
-  CHECK(awaited(20, 0).size() == model::Registers::capacity - 1); // one is left for a loose access
+  CHECK(awaited(20, 0).size() == model::Registers::capacity - 1); // one is left for a unmatched access
 }
 
 } // namespace warplens::test

@@ -1,9 +1,9 @@
 // Whole trials: conservation, determinism, trace files, refused accesses.
 #include "evaluated.h"
 #include "made_code.h"
-#include "model/numeric/random.h"
+#include "model/replay/trial.h"
 #include "model/snapshot/snapshot_builder.h"
-#include "model/trial/trial.h"
+#include "numeric/random.h"
 #include "support/temporary.h"
 #include "test/trace/append.h"
 #include "trace/reader.h"
@@ -23,7 +23,7 @@ MadeTrace anything(std::uint64_t bytes, unsigned blocks = 60) {
   MadeTrace made(blocks, 128);
   const std::uint64_t sites[] = {made.site(), made.site(AccessKind::store), made.site(AccessKind::update),
                                  made.site(AccessKind::atomic), made.site()};
-  model::Random random(21, 0, 0);
+  Random random(21, 0, 0);
   for (unsigned block = 0; block < blocks; ++block)
     for (unsigned warp = 0; warp < 4; ++warp)
       for (unsigned i = 0, count = 10 + random.below(40); i < count; ++i)
@@ -45,8 +45,7 @@ TEST_CASE("Nothing gets lost between the levels") {
     REQUIRE(snapshot);
     trace::Launch launch;
     launch.block.x = 128;
-    const auto counts =
-        model::run_trial(*snapshot, on, *model::occupancy(on, launch), model::Random(1, 0, 0));
+    const auto counts = model::run_trial(*snapshot, on, *model::occupancy(on, launch), Random(1, 0, 0));
 
     std::uint64_t lookups[4] = {}; // by kind: sectors, or for loads what the L1 counts
     std::uint64_t stored = 0;
@@ -247,7 +246,7 @@ TEST_CASE("Machines that differ only in what known code does not take are one") 
     return *model::evaluate_launch(*snapshot, made.sites(), made.launch(), on, options)->time;
   };
   CHECK(time().microseconds.of_machine);
-  model::Random random(1, 0, 0);
+  Random random(1, 0, 0);
   test::add_random_code(*snapshot, random);
   CHECK_FALSE(time().microseconds.of_machine);
 }

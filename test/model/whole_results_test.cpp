@@ -2,8 +2,8 @@
 // begin.
 #include "model/corun.h"
 #include "model/model.h"
-#include "model/numeric/random.h"
-#include "model/trial/schedule.h"
+#include "model/replay/schedule.h"
+#include "numeric/random.h"
 #include "support/temporary.h"
 #include "test/model/evaluated.h"
 #include "test/trace/append.h"
@@ -219,7 +219,7 @@ TEST_CASE("A part of a launch begins in the middle of loops, and nowhere else") 
     model::Gpu on = gpu("v100");
     REQUIRE(on.schedule.start == model::BlockStart::mid_launch);
     std::vector<std::uint32_t> first(4, ~0u);
-    model::Random random(3, 0, 0);
+    Random random(3, 0, 0);
     model::SmSchedule schedule(*snapshot, {0, 1, 2, 3}, 2, on, random);
     schedule.issue_round(snapshot->transactions, [&](const model::Access&, const model::Transaction* its) {
       if (std::uint32_t& mine = first[its->line / 20]; mine == ~0u)

@@ -1,5 +1,6 @@
 // Advice on made traces: what is suggested, what is not, and the edits of sources.
 #include "made_source.h"
+#include "placement/change/split_structures.h"
 #include "placement/source_edits.h"
 #include "test/catch.h"
 

@@ -3,6 +3,7 @@
 #include "model/gpu/occupancy.h"
 #include "model/snapshot/coalesce.h"
 #include "model/snapshot/snapshot.h"
+#include "placement/change/block_copy.h"
 #include "placement/experiment.h"
 #include "test/catch.h"
 #include "test/placement/loaded.h"
@@ -98,7 +99,7 @@ TEST_CASE("arrays are found by address, with their uses") {
   CHECK(arrays[0].stores == 0);
   CHECK(arrays[0].bytes == 8192);
   CHECK(arrays[1].stores == 64);
-  CHECK(arrays[0].of_block.at(3).lines.size() == 2);
+  CHECK(arrays[0].block_uses.at(3).lines.size() == 2);
   CHECK_FALSE(arrays.named("c"));
 }
 

@@ -78,7 +78,7 @@ TEST_CASE("The energy of lines adds up to the kernel's") {
 
 TEST_CASE("Amounts and coefficients give the same power") {
   const KernelResult kernel = made_kernel();
-  const std::vector<double> amounts = amounts_of(kernel);
+  const std::vector<double> amounts = event_amounts(kernel);
   const std::vector<Estimate> coefficients = coefficients_of(made_energies());
   REQUIRE(amounts.size() == term_names().size());
   REQUIRE(coefficients.size() == amounts.size());

@@ -1,6 +1,6 @@
 // The ensemble on unit vectors, worked out by hand; and against its definition.
 
-#include "model/numeric/random.h"
+#include "numeric/random.h"
 #include "significance/belief.h"
 #include "significance/ensemble.h"
 #include "significance/prepare.h"
@@ -44,7 +44,7 @@ double error_of(double value, double p) {
   return value * std::sqrt(p * (1 - p) / double{draws});
 }
 
-MatrixXd random_columns(model::Random& random, Index rows, Index columns) {
+MatrixXd random_columns(Random& random, Index rows, Index columns) {
   MatrixXd made = MatrixXd::NullaryExpr(rows, columns, [&] { return random.fraction() - 0.5; });
   made.colwise().normalize();
   return made;
@@ -136,7 +136,7 @@ TEST_CASE("what lowers the target has no coefficient, unless signs are allowed")
 }
 
 TEST_CASE("the ensemble on products is the ensemble as it is defined") {
-  model::Random random(5, 0, 0);
+  Random random(5, 0, 0);
   for (std::uint32_t round = 0; round < 24; ++round) {
     const MatrixXd columns = random_columns(random, 12, 9);
     const VectorXd target =
@@ -154,7 +154,7 @@ TEST_CASE("the ensemble on products is the ensemble as it is defined") {
 }
 
 TEST_CASE("draws beyond what the tree keeps are the same") {
-  model::Random random(6, 0, 0);
+  Random random(6, 0, 0);
   const Problem problem(random_columns(random, 40, 30), random_columns(random, 40, 1));
   SelectionOptions options = plain(14, 5);
   options.independence = 1e-6;
@@ -172,7 +172,7 @@ TEST_CASE("draws beyond what the tree keeps are the same") {
 }
 
 TEST_CASE("any number of threads gives the same bits") {
-  model::Random random(8, 0, 0);
+  Random random(8, 0, 0);
   const Problem problem(random_columns(random, 29, 60), random_columns(random, 29, 1));
   SelectionOptions options = plain(8, 4);
   std::vector<Ensemble> found;

@@ -1,6 +1,6 @@
 // Whole explanations: of data made by formula, of the authors' own study, and of nothing.
 
-#include "model/numeric/random.h"
+#include "numeric/random.h"
 #include "significance/belief.h"
 #include "significance/compare.h"
 #include "significance/ensemble.h"
@@ -159,7 +159,7 @@ TEST_CASE("a target in a random order is significant for nothing, in at least 90
   int nothing = 0;
   for (std::uint32_t order = 0; order < 100; ++order) {
     time = original;
-    model::Random random(11, order, 0);
+    Random random(11, order, 0);
     for (std::size_t last = time.size() - 1; last > 0; --last)
       std::swap(time[last], time[random.below(static_cast<std::uint32_t>(last + 1))]);
     ExplainOptions options;
@@ -172,7 +172,7 @@ TEST_CASE("a target in a random order is significant for nothing, in at least 90
 }
 
 TEST_CASE("more counters than runs explain anything, and are not believed") {
-  model::Random random(4, 0, 0);
+  Random random(4, 0, 0);
   std::vector<double> time;
   for (int run = 0; run < 6; ++run)
     time.push_back(1 + random.fraction());

@@ -2,7 +2,7 @@
 // gold standard against which significance/ensemble.h is checked and timed.
 #pragma once
 
-#include "model/numeric/nonnegative_least_squares.h"
+#include "numeric/nonnegative_least_squares.h"
 #include "significance/draws.h"
 #include "significance/problem.h"
 #include "significance/selection.h"
@@ -63,7 +63,7 @@ inline Eigen::VectorXd reference_ensemble(const Eigen::MatrixXd& d, const Eigen:
       chosen.push_back(drawn);
       const Eigen::MatrixXd part = d(Eigen::all, chosen);
       if (options.nonnegative)
-        fit = model::solve_nonnegative(part.transpose() * part, part.transpose() * t);
+        fit = solve_nonnegative(part.transpose() * part, part.transpose() * t);
       else
         fit = part.colPivHouseholderQr().solve(t);
       residual = t - part * fit;

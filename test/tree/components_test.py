@@ -15,7 +15,7 @@ SUBCOMPONENTS = (
     "runtime/abi", "runtime/device", "runtime/host", "runtime/gpu", "runtime/compatibility",
     "runtime/cpu/device", "runtime/cpu/memory", "runtime/cpu/machine", "runtime/cpu/execution", "runtime/cpu/device_library",
     "runtime/cpu/cudart", "runtime/cpu/driver", "runtime/cpu/launcher", "runtime/cpu/libraries", "runtime/cpu/nvml", "runtime/cpu/stub_libraries",
-    "model/numeric", "model/gpu", "model/code", "model/snapshot", "model/cache", "model/counts", "model/dram", "model/sm", "model/memory", "model/clock", "model/trial", "model/trial/observers",
+    "model/gpu", "model/code", "model/snapshot", "model/cache", "model/counts", "model/dram", "model/sm", "model/mshrs", "model/memory", "model/clock", "model/replay", "model/replay/observers",
     "report/comparison", "report/significance",
 )
 NO_COMPONENTS = ("test", "bench", "examples", "packaging")

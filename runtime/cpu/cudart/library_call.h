@@ -1,5 +1,5 @@
-// What the CUDA libraries of the CPU back end (runtime/cpu/libraries/) need of its runtime: they are a shared
-// library of their own.
+// The part of the runtime that the CUDA libraries of the CPU back end (runtime/cpu/libraries/) call: they are
+// a shared library of their own.
 #pragma once
 
 #include <cuda_runtime_api.h>

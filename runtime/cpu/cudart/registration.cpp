@@ -60,7 +60,7 @@ void __cudaRegisterVar(void** handle, char* host_variable, char*, const char* sy
   register_host_variable(host_variable, symbol, module_of(handle));
 }
 
-/// The constructor of a relocatable object calls this (driver/stages/cpu_object.cpp redirects its call).
+/// The constructor of a relocatable object calls this (toolchain/objects/cpu_object.cpp redirects its call).
 void __warplens_cpu_register_linked_binary(void (*register_all)(void**), void* binary, void*,
                                            void (*)(void*)) {
   register_all(__cudaRegisterFatBinary(binary));

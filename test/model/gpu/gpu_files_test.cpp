@@ -2,8 +2,8 @@
 #include "model/gpu/gpu.h"
 #include "model/gpu/occupancy.h"
 #include "model/gpu/parameters.h"
-#include "model/numeric/random.h"
 #include "model/snapshot/snapshot_size.h"
+#include "numeric/random.h"
 #include "support/temporary.h"
 #include "test/catch.h"
 
@@ -500,7 +500,7 @@ TEST_CASE("A damaged GPU file is refused in one line that begins with its name, 
   const std::string odd[] = {
       "0",  "-1", "1e300", "nan",  "99999999999999999999", "\"\"", "[",    "]", "{", "}", "=", ".",
       "\n", "\"", "#",     "\xff", std::string(1, '\0'),   "true", "[[x]]"};
-  model::Random random(77, 0, 0);
+  Random random(77, 0, 0);
   unsigned refused = 0, wrong = 0;
   for (int round = 0; round < 10'000; ++round) {
     std::string text = originals[random.below(2)];

@@ -1,7 +1,7 @@
 // Occupancy against CUDA's own calculator, which supports compute capability 3.x and newer, for random
 // launches; and against a table for Fermi.
 #include "model/gpu/occupancy.h"
-#include "model/numeric/random.h"
+#include "numeric/random.h"
 #include "test/model/made_trace.h"
 #include "vocabulary/geometry.h"
 
@@ -66,7 +66,7 @@ unsigned factor(std::string_view limit) {
 
 void check_random_launches(const model::Gpu& gpu, Capability capability) {
   const cudaOccDeviceProp device = properties(gpu, capability);
-  model::Random random(std::uint64_t(capability.major), std::uint32_t(capability.minor), 0);
+  Random random(std::uint64_t(capability.major), std::uint32_t(capability.minor), 0);
   unsigned possible = 0;
   for (unsigned i = 0; i < launches; ++i) {
     trace::Launch launch;

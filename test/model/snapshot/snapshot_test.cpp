@@ -136,7 +136,7 @@ TEST_CASE("Blocks that were seen to access nothing are as frequent in the rest o
   MadeTrace made(640, 32);
   made.launch().grid.x = 10'000;
   made.access(0, 0, made.site(), 4, [](unsigned lane) { return 4 * lane; });
-  const auto seen = made.decode({}, model::Accesses::of_caches, true), unknown = made.decode();
+  const auto seen = made.decode({}, model::Accesses::cached, true), unknown = made.decode();
   REQUIRE((seen && unknown));
   CHECK(seen->blocks_seen == 640);
   CHECK(seen->further_blocks == Approx((10'000 - 640) / 640.0));
@@ -402,7 +402,7 @@ TEST_CASE("The loads of a copy loop that is unrolled are one bulk, and its store
 
 TEST_CASE("The paper's schedule keeps program order, and a bulk for each iteration") {
   Letters gather({{'a', lettered(4, 1, {'b'})}, {'b', lettered(4)}});
-  CHECK(gather.bulks("baba", model::Accesses::of_caches) == "b0 | a0 | b1 | a1");
+  CHECK(gather.bulks("baba", model::Accesses::cached) == "b0 | a0 | b1 | a1");
 }
 
 TEST_CASE("Lanes that the compiler aggregates are one atomic; a reduction is not awaited") {

@@ -2,7 +2,7 @@
 #include "model/code/labels.h"
 #include "model/code/marks.h"
 #include "model/code/walk.h"
-#include "model/numeric/random.h"
+#include "numeric/random.h"
 #include "test/catch.h"
 #include "test/model/made_code.h"
 
@@ -30,7 +30,7 @@ std::vector<WalkedAccess> accesses_of(const std::string& labels, std::uint8_t by
 std::string blocks_of(const Walk& walk) {
   std::string text;
   for (const std::uint32_t block : walk.path.blocks)
-    text += (text.empty() ? "" : " ") + (block == Path::loose ? std::string("-") : std::to_string(block));
+    text += (text.empty() ? "" : " ") + (block == Path::unmatched ? std::string("-") : std::to_string(block));
   return text;
 }
 
@@ -47,7 +47,7 @@ TEST_CASE("A block takes its accesses in any order, and issues them in its own")
   CHECK(blocks_of(walk) == "0");
   CHECK(walk.order == std::vector<std::uint32_t>{1, 0});
   CHECK(walk.path.makes_access == std::vector<std::uint8_t>{1, 1});
-  CHECK(walk.loose == 0);
+  CHECK(walk.unmatched == 0);
 }
 
 TEST_CASE("An unrolled loop comes before its remainder") {
@@ -108,7 +108,7 @@ TEST_CASE("A wide instruction makes several accesses at once, and one of a struc
   const model::Code narrow = made_code({{{load(4), load(4), load(4), load(4)}, {}}}, {0, 0, 0, 0});
   const Walk one = model::Walker(narrow).walk(accesses_of("a", 16));
   CHECK(one.path.makes_access == std::vector<std::uint8_t>{1, 0, 0, 0});
-  CHECK(one.loose == 0);
+  CHECK(one.unmatched == 0);
 }
 
 TEST_CASE("A wide instruction joins accesses of one site that lie behind each other") {
@@ -139,7 +139,7 @@ TEST_CASE("The accesses of a block are its own, however many a compiler has unro
   const model::Code code = made_code({{instructions, {}}}, labels);
   const Walk walk = model::Walker(code).walk(accesses_of(source));
   CHECK(blocks_of(walk) == "0");
-  CHECK(walk.loose == 0);
+  CHECK(walk.unmatched == 0);
   CHECK(walk.joined == std::vector<std::uint8_t>(2 * wide, 2));
 }
 
@@ -147,7 +147,7 @@ TEST_CASE("An access of which no instruction is known stays in its place") {
   const model::Code code = made_code({{{load()}, {1}}, {{load()}, {}}}, {0, 1});
   const Walk walk = model::Walker(code).walk(accesses_of("azb"));
   CHECK(blocks_of(walk) == "0 - 1");
-  CHECK(walk.loose == 1);
+  CHECK(walk.unmatched == 1);
   CHECK(walk.order == std::vector<std::uint32_t>{0, 1, 2});
 }
 
@@ -161,7 +161,7 @@ TEST_CASE("A constant that the compiler loads before a loop is not loaded in it"
   const Walk walk = model::Walker(code).walk(accesses_of("aabaabaab"));
   CHECK(blocks_of(walk) == "0 1 1 1 2");
   CHECK(walk.removed == std::vector<std::uint32_t>{3, 4, 6, 7});
-  CHECK(walk.loose == 0);
+  CHECK(walk.unmatched == 0);
   // The source loads one of them alone; the compiler, ahead of the condition, loads both.
   const Walk one = model::Walker(code).walk(accesses_of("abab"));
   CHECK(blocks_of(one) == "0 1 1 2");
@@ -180,7 +180,7 @@ TEST_CASE("A constant that is loaded in each iteration tells how many there are"
 }
 
 TEST_CASE("Whatever the code and the accesses, each access is there once") {
-  model::Random random(3, 0, 0);
+  Random random(3, 0, 0);
   for (int round = 0; round < 3000; ++round) {
     std::vector<MadeBlock> blocks(1 + random.below(8));
     std::vector<std::uint32_t> labels;
@@ -213,7 +213,7 @@ TEST_CASE("Whatever the code and the accesses, each access is there once") {
     REQUIRE(std::accumulate(walk.joined.begin(), walk.joined.end(), std::size_t{0}) == made);
     std::size_t slots = 0, makes = 0;
     for (const std::uint32_t block : walk.path.blocks)
-      if (block == Path::loose)
+      if (block == Path::unmatched)
         ++makes;
       else
         slots += code.slots_of(block).size();
@@ -225,7 +225,7 @@ TEST_CASE("Whatever the code and the accesses, each access is there once") {
 
 TEST_CASE("A walk along a path finds accesses at that path's slots") {
   // Code in which each block has a label of its own: there is one path only.
-  model::Random random(4, 0, 0);
+  Random random(4, 0, 0);
   for (int round = 0; round < 500; ++round) {
     std::vector<MadeBlock> blocks(2 + random.below(8));
     std::vector<std::uint32_t> labels;
