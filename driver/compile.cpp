@@ -199,7 +199,8 @@ int run_command_line(std::vector<std::string> arguments) {
 } // namespace
 
 int main(int argc, char** argv) {
-  // After a signal, LLVM prints the names of the current tasks on stderr (toolchain/steps/compiler reads them).
+  // After a signal, LLVM prints the names of the current tasks on stderr (toolchain/steps/compiler reads
+  // them).
   llvm::setBugReportMsg("");
   llvm::EnablePrettyStackTrace();
   try {
