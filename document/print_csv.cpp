@@ -46,8 +46,7 @@ std::string print_csv(const Document& document) {
       const auto* table = std::get_if<Table>(&block);
       if (table == nullptr || !is_for(table->audience, Audience::programs))
         continue;
-      std::vector<std::size_t> columns = columns_for(*table, Audience::programs);
-      std::erase_if(columns, [&](std::size_t column) { return table->columns[column].kind == Kind::bar; });
+      const std::vector<std::size_t> columns = columns_without_bars(*table, Audience::programs);
       std::string heading = heading_of(*table, columns);
       if (heading != last_heading)
         text += (text.empty() ? "" : "\r\n") + heading;

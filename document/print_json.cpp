@@ -45,8 +45,7 @@ struct BlockJson {
   }
 
   Json operator()(const Table& table) const {
-    std::vector<std::size_t> shown = columns_for(table, Audience::programs);
-    std::erase_if(shown, [&](std::size_t column) { return table.columns[column].kind == Kind::bar; });
+    const std::vector<std::size_t> shown = columns_without_bars(table, Audience::programs);
     Json columns = Json::array(), rows = Json::array();
     for (const std::size_t index : shown) {
       const Column& column = table.columns[index];

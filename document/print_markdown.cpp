@@ -65,8 +65,7 @@ struct BlockMarkdown {
   }
 
   std::string operator()(const Table& table) const {
-    std::vector<std::size_t> columns = columns_for(table, Audience::people);
-    std::erase_if(columns, [&](std::size_t column) { return table.columns[column].kind == Kind::bar; });
+    const std::vector<std::size_t> columns = columns_without_bars(table, Audience::people);
     const std::vector<const Row*> rows = rows_for(table, Audience::people);
     if (!is_for(table.audience, Audience::people) || columns.empty() || rows.empty())
       return "";

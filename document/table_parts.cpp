@@ -14,6 +14,12 @@ std::vector<std::size_t> columns_for(const Table& table, Audience reader) {
   return shown;
 }
 
+std::vector<std::size_t> columns_without_bars(const Table& table, Audience reader) {
+  std::vector<std::size_t> shown = columns_for(table, reader);
+  std::erase_if(shown, [&](std::size_t column) { return table.columns[column].kind == Kind::bar; });
+  return shown;
+}
+
 std::vector<const Row*> rows_for(const Table& table, Audience reader) {
   std::vector<const Row*> shown;
   for (const Row& row : table.rows)

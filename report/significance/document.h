@@ -1,4 +1,4 @@
-// What an analysis of many runs found, as a document and as JSON, schema `warplens-significance/1`.
+// The document of an analysis of many runs, and its JSON, schema `warplens-significance/1`.
 #pragma once
 
 #include "document/document.h"

@@ -114,11 +114,8 @@ KERNEL(small_squares, 64, 64, 8, 8, 8, 64, false, words, false)
 KERNEL(shallow_squares, 128, 128, 8, 8, 8, 128, false, words, false)
 KERNEL(shallow_by_vectors, 128, 128, 8, 8, 8, 128, true, vectors, false)
 
-/// Neighbouring threads have neighbouring rows, so each lane loads from and stores to another line.
-__global__ void neighbours_by_rows(const float* a, const float* b, float* c, int size, float alpha,
-                                   float beta) {
-  const int row = blockIdx.x * blockDim.x + threadIdx.x;
-  const int column = blockIdx.y * blockDim.y + threadIdx.y;
+__device__ void multiply_element(const float* a, const float* b, float* c, int size, float alpha, float beta,
+                                 int row, int column) {
   if (row >= size || column >= size)
     return;
   float sum = 0;
@@ -127,16 +124,19 @@ __global__ void neighbours_by_rows(const float* a, const float* b, float* c, int
   c[row * size + column] = alpha * sum + beta * c[row * size + column];
 }
 
+/// Neighbouring threads have neighbouring rows, so each lane loads from and stores to another line.
+__global__ void neighbours_by_rows(const float* a, const float* b, float* c, int size, float alpha,
+                                   float beta) {
+  const int row = blockIdx.x * blockDim.x + threadIdx.x;
+  const int column = blockIdx.y * blockDim.y + threadIdx.y;
+  multiply_element(a, b, c, size, alpha, beta, row, column);
+}
+
 __global__ void neighbours_by_columns(const float* a, const float* b, float* c, int size, float alpha,
                                       float beta) {
   const int column = blockIdx.x * blockDim.x + threadIdx.x;
   const int row = blockIdx.y * blockDim.y + threadIdx.y;
-  if (row >= size || column >= size)
-    return;
-  float sum = 0;
-  for (int k = 0; k < size; ++k)
-    sum += a[row * size + k] * b[k * size + column];
-  c[row * size + column] = alpha * sum + beta * c[row * size + column];
+  multiply_element(a, b, c, size, alpha, beta, row, column);
 }
 
 /// A block's threads have an element each of the tiles, and PER_THREAD of the result, TILE rows apart. With
