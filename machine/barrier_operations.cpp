@@ -1,4 +1,5 @@
 // Barriers in shared memory, which count arrivals and bytes (PTX ISA, "mbarrier").
+#include "machine/integers.h"
 #include "machine/warp.h"
 
 #include <algorithm>
@@ -9,8 +10,6 @@ namespace {
 
 using sass::Opcode;
 using sass::Operands;
-using u32 = std::uint32_t;
-using u64 = std::uint64_t;
 using Addresses = std::array<u64, lane_count>;
 
 constexpr u32 barrier_bytes = 8;

@@ -2,6 +2,7 @@
 // when it is issued, and its bytes complete at once at their barrier (PTX ISA, "cp.async.bulk" and
 // "Tensors").
 #include "machine/atomic_numbers.h"
+#include "machine/integers.h"
 #include "machine/numbers.h"
 #include "machine/tensor_map.h"
 #include "machine/warp.h"
@@ -15,9 +16,6 @@ namespace warplens::machine {
 namespace {
 
 using sass::Opcode;
-using u32 = std::uint32_t;
-using u64 = std::uint64_t;
-using i64 = std::int64_t;
 
 u64 pair_at(const u32* row) {
   return u64{row[lane_count]} << 32 | row[0];

@@ -1,5 +1,6 @@
 #include "machine/lane.h"
 
+#include "machine/integers.h"
 #include "machine/numbers.h"
 #include "machine/small_floats.h"
 
@@ -12,10 +13,6 @@ namespace {
 
 using sass::Opcode;
 using sass::Operands;
-using u32 = std::uint32_t;
-using u64 = std::uint64_t;
-using i32 = std::int32_t;
-using i64 = std::int64_t;
 using u128 = unsigned __int128;
 
 u32 low(u64 value) {

@@ -1,5 +1,6 @@
 // Products of matrices by tensor cores. Fragments are as PTX' mma instructions have them: g is the lane's
 // group of four, t its place in it.
+#include "machine/integers.h"
 #include "machine/numbers.h"
 #include "machine/shared_matrix.h"
 #include "machine/small_floats.h"
@@ -14,10 +15,6 @@ namespace {
 using sass::Opcode;
 using sass::Operands;
 using sass::SmallFloat;
-using u32 = std::uint32_t;
-using u64 = std::uint64_t;
-using i32 = std::int32_t;
-using i64 = std::int64_t;
 
 float element_of(const Operands& x, u32 word, u32 which) {
   const auto half = static_cast<std::uint16_t>(word >> (16 * which));

@@ -3,6 +3,7 @@
 // that waits for too little may be right here all the same.
 #include "machine/tensor_memory.h"
 
+#include "machine/integers.h"
 #include "machine/numbers.h"
 #include "machine/shared_matrix.h"
 #include "machine/small_floats.h"
@@ -19,10 +20,6 @@ namespace {
 
 using sass::Opcode;
 using sass::Operands;
-using u32 = std::uint32_t;
-using u64 = std::uint64_t;
-using i32 = std::int32_t;
-using i64 = std::int64_t;
 
 constexpr u32 lane_of(u32 address) {
   return address >> 16;

@@ -2,6 +2,7 @@
 // of. The file is compiled once for each kind of processor, into the namespace WARPLENS_MACHINE_ISA; what it
 // does not take, `compute_lane` does. Rows are equal or disjoint, never shifted, so that a loop may write the
 // row that it reads.
+#include "machine/integers.h"
 #include "machine/numbers.h"
 #include "machine/vector_products.h"
 #include "machine/warp.h"
@@ -23,10 +24,6 @@ namespace {
 
 using sass::Opcode;
 using sass::Operands;
-using u32 = std::uint32_t;
-using u64 = std::uint64_t;
-using i32 = std::int32_t;
-using i64 = std::int64_t;
 
 // ---- rows
 

@@ -2,6 +2,7 @@
 // namespace WARPLENS_MACHINE_ISA.
 #include "machine/vector_products.h"
 
+#include "machine/integers.h"
 #include "machine/numbers.h"
 #include "machine/shared_matrix.h"
 #include "machine/small_floats.h"
@@ -17,10 +18,6 @@ namespace {
 
 using sass::Opcode;
 using sass::Operands;
-using u32 = std::uint32_t;
-using u64 = std::uint64_t;
-using i32 = std::int32_t;
-using i64 = std::int64_t;
 
 /// How an element's bits are a number.
 enum class Kind : std::uint8_t { half, bfloat, tf32, signed_byte, byte, small_float };

@@ -1,6 +1,7 @@
 // Operations that look at several lanes or at memory, one lane after the other, in the lanes' order: all that
 // vector_operations.cpp does not take.
 #include "machine/atomic_numbers.h"
+#include "machine/integers.h"
 #include "machine/lane.h"
 #include "machine/numbers.h"
 #include "machine/warp.h"
@@ -19,10 +20,6 @@ namespace {
 using sass::Opcode;
 using sass::Operands;
 using sass::Space;
-using u32 = std::uint32_t;
-using u64 = std::uint64_t;
-using i32 = std::int32_t;
-using i64 = std::int64_t;
 using Addresses = std::array<u64, lane_count>;
 
 /// Writes a value to all lanes of a uniform register.

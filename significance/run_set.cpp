@@ -5,13 +5,14 @@
 #include <cmath>
 
 namespace warplens::significance {
-namespace {
 
 std::optional<double> number_in(const std::string& text) {
   double value = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
   return problem == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
 }
+
+namespace {
 
 bool same_value(const std::string& a, const std::string& b) {
   if (a == b)

@@ -3,7 +3,6 @@
 #include "significance/ensemble.h"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -15,12 +14,6 @@ using namespace significance;
 constexpr double min_shown = 0.005;        ///< resources that explain less are named only
 constexpr double min_shown_counter = 0.01; ///< counters that explain less are not named
 constexpr std::size_t max_shown_names = 3; ///< of a list that may be long
-
-std::optional<double> number_in(const std::string& text) {
-  double value = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return problem == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
-}
 
 /// Returns the first names of a list, and how many more there are.
 std::string some_of(const std::vector<std::string>& names) {
