@@ -26,6 +26,7 @@ int main() {
 }
 """
 FORMATS = {"text", "markdown", "csv", "html", "json"}
+COMMANDS = ("gpus", "doctor", "power", "clocks", "corun", "explain", "calibrate", "ab", "gate", "diff", "compare", "counters", "placement")
 
 
 class Tables(html.parser.HTMLParser):
@@ -72,14 +73,15 @@ class DocumentFormats(unittest.TestCase):
                 self.assertNotIn(None, row.values(), "a row is shorter than its heading")
         page = Tables()
         page.feed(self.output(*command, "--format", "html"))
-        if command[0] in ("gpus", "doctor"):  # others have the report page
-            self.assertGreater(page.rows, 3)
+        if command[0] in ("gpus", "doctor", "counters", "diff"):  # others have the report page
+            self.assertGreater(page.rows, 2)
         return markdown
 
     def test_each_command_has_the_formats(self):
-        for command in ("gpus", "doctor", "power", "clocks", "corun", "explain"):
+        for command in COMMANDS:
             with self.subTest(command):
-                wrong = warplens(command, "a", "--format", "nonsense")
+                words = {"calibrate": (), "diff": ("a", "b"), "compare": ("a", "b")}.get(command, ("a",))
+                wrong = warplens(command, *words, "--format", "nonsense")
                 self.assertEqual(wrong.returncode, 2)
                 named = re.search(r"not in \{([^}]*)\}", wrong.stderr)
                 self.assertLessEqual(FORMATS, set(named[1].split(",")), wrong.stderr)
@@ -94,6 +96,34 @@ class DocumentFormats(unittest.TestCase):
         self.assertEqual([column["heading"] for column in table["columns"]], ["name", "GPU", "SMs", "L2", "accuracy"])
         self.assertEqual(len(table["rows"]), len(rows))
         self.assertIn("```\naccuracy.date ", self.output("gpus", "a100", "--format", "markdown"))
+
+    def test_a_gpu_in_full(self):
+        rows, = self.tables("gpus", "a100")
+        self.assertEqual({row["parameter"]: (row["value"], row["unit"], row["source"]) for row in rows}["dram.latency_ns"][1:], ("ns", "chase"))
+        blocks = json.loads(self.output("gpus", "a100", "--format", "json"))["sections"][1]["blocks"]
+        self.assertEqual([list(block) for block in blocks], [["table"]])
+
+    def test_diff(self):
+        self.assertRegex(self.check("diff", "fast.json", "slow.json"), r"\n\| total\.microseconds \| [\d.]+ \| [\d.]+ \| \+[\d.]+ \| (±\S+ )?µs \\\* \|\n")
+        rows, = self.tables("diff", "fast.json", "slow.json")
+        kernels = json.loads(self.output("diff", "fast.json", "slow.json", "--format", "json"))["kernels"]
+        figures = [figure for kernel in kernels for figures in (kernel["totals"], *(site["figures"] for site in kernel["sites"])) for figure in figures]
+        self.assertEqual(len(rows), len(figures))  # also those that do not differ
+        time, = (row for row in rows if row["figure"] == "total.microseconds" and row["kernel"] == kernels[0]["name"])
+        self.assertEqual(float(time["before"]), kernels[0]["totals"][0]["before"])
+        self.assertLess(float(time["difference low"]), float(time["difference high"]))
+
+    def test_counters_and_compare(self):
+        kernel = json.loads((self.folder / "fast.json").read_text())["kernels"][0]
+        launch = f'0,"{kernel["name"]}","{tuple(kernel["block"])}","{tuple(kernel["grid"])}",0,5,700\n'
+        heading = "ID,Kernel Name,Block Size,Grid Size,Device,gpu__time_duration.sum,dram__sectors_read.sum\n"
+        (self.folder / "measured.csv").write_text(heading + ",,,,,usecond,sector\n" + launch)
+        self.assertIn("| 700 | dram__sectors_read.sum |", self.check("counters", "measured.csv").replace("\\", ""))
+        rows, = self.tables("counters", "measured.csv")
+        self.assertEqual({row["counter"]: round(float(row["value"]), 12) for row in rows}, {"gpu__time_duration.sum": 5e-6, "dram__sectors_read.sum": 700})
+        self.assertRegex(self.check("compare", "fast.json", "measured.csv"), r"\n\| time \| 5 µs \| \S+ µs \| \S+ % \|\n")
+        time = next(row for row in self.tables("compare", "fast.json", "measured.csv")[0] if row["figure"] == "time")
+        self.assertAlmostEqual(float(time["difference [fraction]"]), float(time["modelled"]) / 5 - 1, places=6)
 
     def test_doctor(self):
         self.assertRegex(self.check("doctor"), r"\| CPU back end \| works \| a kernel was compiled, run and modelled \|\n")
