@@ -155,8 +155,11 @@ Expected<void> compare_versions(const AbOptions& options, const std::vector<std:
 
 } // namespace
 
-void declare_ab(CLI::App& app, const std::vector<std::string>& rest, Action& chosen, int& exit_code) {
-  auto* command = app.add_subcommand("ab", "how much faster the second of two versions of a file is");
+void declare_ab(const CommandLine& line) {
+  const std::vector<std::string>& rest = line.rest;
+  Action& chosen = line.chosen;
+  int& exit_code = line.exit_code;
+  auto* command = line.app.add_subcommand("ab", "how much faster the second of two versions of a file is");
   auto options = std::make_shared<AbOptions>();
   command->add_option("files", options->files, "the two versions, or one file with --at")
       ->required()

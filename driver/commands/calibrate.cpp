@@ -103,9 +103,10 @@ Expected<void> calibrate(const Options& options) {
 
 } // namespace
 
-void declare_calibrate(CLI::App& app, Action& chosen) {
+void declare_calibrate(const CommandLine& line) {
+  Action& chosen = line.chosen;
   auto* command =
-      app.add_subcommand("calibrate", "measure the GPU in this machine, write a configuration for it");
+      line.app.add_subcommand("calibrate", "measure the GPU in this machine, write a configuration for it");
   auto options = std::make_shared<Options>();
   command->add_option("-o,--output", options->file, "the GPU file to write")
       ->type_name("FILE")

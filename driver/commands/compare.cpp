@@ -130,8 +130,9 @@ constexpr const char* footer =
 
 } // namespace
 
-void declare_compare(CLI::App& app, Action& chosen) {
-  auto* command = app.add_subcommand("compare", "what a profiler measured, beside the prediction");
+void declare_compare(const CommandLine& line) {
+  Action& chosen = line.chosen;
+  auto* command = line.app.add_subcommand("compare", "what a profiler measured, beside the prediction");
   auto options = std::make_shared<CompareOptions>();
   command->add_option("result", options->result, "a result, as --format json writes it")
       ->required()
@@ -166,8 +167,10 @@ void declare_compare(CLI::App& app, Action& chosen) {
   });
 }
 
-void declare_counters(CLI::App& app, Action& chosen) {
-  auto* command = app.add_subcommand("counters", "print what a profiler measured, also without the profiler");
+void declare_counters(const CommandLine& line) {
+  Action& chosen = line.chosen;
+  auto* command =
+      line.app.add_subcommand("counters", "print what a profiler measured, also without the profiler");
   auto options = std::make_shared<CountersOptions>();
   add_measured_options(*command, options->measured, options->ncu);
   add_document_options(*command, options->format, options->output, {{"json", comparison::counters_schema}});

@@ -67,8 +67,10 @@ Expected<void> compare_and_print(const DiffOptions& options, int& exit_code) {
 
 } // namespace
 
-void declare_diff(CLI::App& app, Action& chosen, int& exit_code) {
-  auto* command = app.add_subcommand(
+void declare_diff(const CommandLine& line) {
+  Action& chosen = line.chosen;
+  int& exit_code = line.exit_code;
+  auto* command = line.app.add_subcommand(
       "diff", "whether a program became faster, and what changed; fails where it got worse");
   auto options = std::make_shared<DiffOptions>();
   command->add_option("before", options->before, "a result, as --format json writes it")

@@ -94,8 +94,11 @@ std::vector<std::string> names_of_exact_figures() {
 
 } // namespace
 
-void declare_gate(CLI::App& app, const std::vector<std::string>& rest, Action& chosen, int& exit_code) {
-  auto* command = app.add_subcommand(
+void declare_gate(const CommandLine& line) {
+  const std::vector<std::string>& rest = line.rest;
+  Action& chosen = line.chosen;
+  int& exit_code = line.exit_code;
+  auto* command = line.app.add_subcommand(
       "gate", "hold a program against the baseline of its repository; fails where it got worse");
   auto options = std::make_shared<GateCommandOptions>();
   command

@@ -81,9 +81,10 @@ Expected<void> print_gpus(const GpusOptions& options) {
 
 } // namespace
 
-void declare_gpus(CLI::App& app, Action& chosen) {
-  auto* command =
-      app.add_subcommand("gpus", "list the GPUs that can be modelled, or print one in full with its sources");
+void declare_gpus(const CommandLine& line) {
+  Action& chosen = line.chosen;
+  auto* command = line.app.add_subcommand(
+      "gpus", "list the GPUs that can be modelled, or print one in full with its sources");
   auto options = std::make_shared<GpusOptions>();
   auto* named = command->add_option("name", options->name, "a GPU's name, or a file that describes one")
                     ->type_name("NAME");

@@ -233,9 +233,11 @@ Expected<void> place(const PlacementOptions& options, const std::vector<std::str
 
 } // namespace
 
-void declare_placement(CLI::App& app, const std::vector<std::string>& rest, Action& chosen) {
+void declare_placement(const CommandLine& line) {
+  const std::vector<std::string>& rest = line.rest;
+  Action& chosen = line.chosen;
   auto* command =
-      app.add_subcommand("placement", "what a kernel would cost with its arrays in other memories");
+      line.app.add_subcommand("placement", "what a kernel would cost with its arrays in other memories");
   auto options = std::make_shared<PlacementOptions>();
   command
       ->add_option("files", options->source.files,
