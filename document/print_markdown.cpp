@@ -176,7 +176,7 @@ std::string print_markdown(const Document& document, const MarkdownLook& look) {
   for (const Part& part : parts)
     line_count += count_lines(part.text);
   for (Part& part : std::views::reverse(parts))
-    if (look.max_lines != 0 && line_count > look.max_lines && part.is_findings) {
+    if (look.max_lines != 0 && line_count > look.max_lines && part.is_findings && !part.text.empty()) {
       const std::size_t before = count_lines(part.text);
       part.text = shortened(part.text, line_count - look.max_lines);
       line_count -= before - count_lines(part.text);
