@@ -196,7 +196,7 @@ int main() {
             ranked = [line for line in text.splitlines() if line[:3].strip().isdigit()]
             self.assertTrue(ranked)
             self.assertFalse([line for line in ranked if "texture" in line or "constant" in line])
-            self.assertTrue([line for line in text.splitlines() if line.startswith("  ? uniform->constant")])
+            self.assertTrue([line for line in text.splitlines() if line.startswith("  ?  uniform->constant")])
             self.assertIn("no measured kernel has constant memory", text)
 
     def test_an_overlap_that_was_trained(self):
