@@ -191,6 +191,17 @@ Kernel* find_kernel(const void* host_function) {
   return &kernel;
 }
 
+const void* host_function_of(const std::string& symbol, const std::string& module) {
+  Tables& all = tables();
+  const std::lock_guard lock(all.mutex);
+  const std::string name = name_for_both(symbol);
+  const void* found = nullptr;
+  for (const auto& [host, kernel] : all.host_kernels)
+    if (name_for_both(kernel.symbol) == name && (found == nullptr || kernel.module == module))
+      found = host;
+  return found;
+}
+
 int newest_architecture() {
   Tables& all = tables();
   const std::lock_guard lock(all.mutex);

@@ -27,6 +27,10 @@ struct Kernel {
 /// Returns null if no kernel is registered for the address. The reference stays valid until the process ends.
 Kernel* find_kernel(const void* host_function);
 
+/// Returns the address that stands for a kernel of device code in the host's, null if there is none; of
+/// several of one symbol that of the module.
+const void* host_function_of(const std::string& symbol, const std::string& module);
+
 /// Returns the symbols of the kernels that the program can launch, as written in the source.
 std::vector<std::string> host_kernel_symbols();
 

@@ -303,7 +303,7 @@ LaunchResult run_all_blocks(const KernelRecord& kernel, const trace::Dim3& grid_
   if (is_last && result.status == BlockStatus::ok)
     recorder.end_program();
   switch (result.status) {
-  case BlockStatus::ok: return {};
+  case BlockStatus::ok: return {.nested = std::move(result.nested)};
   case BlockStatus::failed: return {LaunchStatus::trapped, result.message};
   case BlockStatus::faulted: return {LaunchStatus::faulted, result.message};
   case BlockStatus::no_memory: return {LaunchStatus::no_memory, result.message};

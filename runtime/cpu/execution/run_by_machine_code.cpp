@@ -155,8 +155,16 @@ GridResult run_by_machine_code(const Grid& grid, const LaunchToExecute& launch, 
                               cluster.y, cluster.z));
   machine::Memory memory(readable_memory());
   prepared->launch.builtins = builtins_of(memory);
-  prepared->launch.instruction_limit = ~std::uint64_t{0}; // a program may run as long as it likes
   GridResult result;
+  prepared->launch.builtins.launch = [&result](machine::NestedLaunch nested) {
+    constexpr std::uint64_t tail = 3; // cudaStreamTailLaunch
+    const auto dim3_of = [](const machine::Dimensions& dim) { return trace::Dim3{dim.x, dim.y, dim.z}; };
+    result.nested.push_back({std::move(nested.kernel), dim3_of(nested.grid), dim3_of(nested.block),
+                             nested.dynamic_shared_bytes, nested.stream == tail, std::move(nested.parameters),
+                             std::move(nested.parameter_offsets)});
+    return std::uint32_t{0};
+  };
+  prepared->launch.instruction_limit = ~std::uint64_t{0}; // a program may run as long as it likes
   /// Executes blocks that may wait for each other; returns whether the launch goes on.
   const auto run = [&](std::span<const std::uint64_t> blocks) {
     CountedAccesses counted(result);
