@@ -536,7 +536,7 @@ private:
         nested.kernel = kernel->name;
         nested.parameters.resize(kernel->parameter_bytes);
         for (const Parameter& parameter : kernel->parameters)
-          nested.parameter_offsets.push_back(parameter.offset);
+          nested.places.push_back({parameter.offset, parameter.bytes});
         buffer = options_.builtins.malloc(std::max<std::uint64_t>(kernel->parameter_bytes, 1));
       }
       if (buffer != 0)

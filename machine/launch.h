@@ -36,12 +36,15 @@ enum class BranchOrder : std::uint8_t { fall_through_first, taken_first };
 
 /// A kernel that a thread launches (CUDA C++ Programming Guide, "CUDA Dynamic Parallelism").
 struct NestedLaunch {
+  struct Place {
+    std::uint32_t offset = 0, bytes = 0;
+  };
   std::string kernel; ///< mangled
   Dimensions grid, block;
   std::uint32_t dynamic_shared_bytes = 0;
-  std::uint64_t stream = 0;                     ///< as device code has it
-  std::vector<std::byte> parameters;            ///< as device code has them
-  std::vector<std::uint32_t> parameter_offsets; ///< where each of them begins
+  std::uint64_t stream = 0;          ///< as device code has it
+  std::vector<std::byte> parameters; ///< as device code has them
+  std::vector<Place> places;         ///< of each of them
 };
 
 /// The functions that device code calls but the cubin does not have. A call of one that is empty is refused

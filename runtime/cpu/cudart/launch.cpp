@@ -62,15 +62,17 @@ namespace {
 cudaError_t run_nested(const Kernel& parent, std::vector<NestedLaunch> launches) {
   std::ranges::stable_partition(launches, [](const NestedLaunch& nested) { return !nested.is_tail; });
   for (NestedLaunch& nested : launches) {
-    const void* const function = host_function_of(nested.kernel, parent.module);
+    const void* function = host_function_of(nested.kernel, parent.module);
+    if (function == nullptr)
+      function = add_kernel_of_machine_code(nested.kernel, parent, nested.places);
     if (function == nullptr) {
       std::fprintf(stderr, "warplens: kernel %s launches %s, which the program does not have\n",
                    parent.demangled.c_str(), demangle(nested.kernel).c_str());
       return cudaErrorInvalidDeviceFunction;
     }
     std::vector<void*> arguments;
-    for (const std::uint32_t offset : nested.parameter_offsets)
-      arguments.push_back(nested.parameters.data() + offset);
+    for (const ParameterRecord& place : nested.places)
+      arguments.push_back(nested.parameters.data() + place.offset);
     const auto size = [](const trace::Dim3& dim) { return dim3(dim.x, dim.y, dim.z); };
     const cudaError_t error = run_kernel(
         {function, size(nested.grid), size(nested.block), nested.dynamic_shared_bytes}, arguments.data());

@@ -31,6 +31,12 @@ Kernel* find_kernel(const void* host_function);
 /// several of one symbol that of the module.
 const void* host_function_of(const std::string& symbol, const std::string& module);
 
+/// Adds a kernel that only machine code has, and launches: an instance of a template that nothing else names.
+/// `launching`: the kernel that launches it. Returns the address that stands for it, null if no machine code
+/// has it.
+const void* add_kernel_of_machine_code(const std::string& symbol, const Kernel& launching,
+                                       const std::vector<ParameterRecord>& parameters);
+
 /// Returns the symbols of the kernels that the program can launch, as written in the source.
 std::vector<std::string> host_kernel_symbols();
 

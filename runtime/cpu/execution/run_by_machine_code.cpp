@@ -159,9 +159,15 @@ GridResult run_by_machine_code(const Grid& grid, const LaunchToExecute& launch, 
   prepared->launch.builtins.launch = [&result](machine::NestedLaunch nested) {
     constexpr std::uint64_t tail = 3; // cudaStreamTailLaunch
     const auto dim3_of = [](const machine::Dimensions& dim) { return trace::Dim3{dim.x, dim.y, dim.z}; };
-    result.nested.push_back({std::move(nested.kernel), dim3_of(nested.grid), dim3_of(nested.block),
-                             nested.dynamic_shared_bytes, nested.stream == tail, std::move(nested.parameters),
-                             std::move(nested.parameter_offsets)});
+    result.nested.push_back({std::move(nested.kernel),
+                             dim3_of(nested.grid),
+                             dim3_of(nested.block),
+                             nested.dynamic_shared_bytes,
+                             nested.stream == tail,
+                             std::move(nested.parameters),
+                             {}});
+    for (const machine::NestedLaunch::Place& place : nested.places)
+      result.nested.back().places.push_back({place.offset, place.bytes});
     return std::uint32_t{0};
   };
   prepared->launch.instruction_limit = ~std::uint64_t{0}; // a program may run as long as it likes

@@ -22,7 +22,7 @@ struct NestedLaunch {
   std::uint32_t dynamic_shared_bytes = 0;
   bool is_tail = false; ///< behind all that the grid has launched otherwise (cudaStreamTailLaunch)
   std::vector<std::byte> parameters;
-  std::vector<std::uint32_t> parameter_offsets;
+  std::vector<ParameterRecord> places; ///< of each of them
 };
 
 struct GridResult {
