@@ -128,7 +128,7 @@ void lower_statement(CallInst& call) {
     mark_refused(call, fmt::format("{}: {} is not supported on the CPU back end: {}", place_of(call),
                                    function ? *function + ", which is inline PTX," : "inline PTX", what));
   };
-  // What the rewriter puts in place of the body of a function that Clang refuses.
+  // The rewriter puts this in the place of the body of a function that Clang refuses.
   constexpr std::string_view refused_function = "warplens.refused ";
   if (std::string text = assembly.getAsmString(); text.starts_with(refused_function)) {
     text.erase(0, refused_function.size());
