@@ -333,7 +333,11 @@ Expected<void> compile_both_halves(const CpuSource& source, const NvccArguments&
 
 Expected<void> compile_for_cpu(const CpuSource& source, const NvccArguments& nvcc,
                                const Arguments& clang_arguments, const std::filesystem::path& object) {
-  if (!source.refused.empty() && (!source.machine_code.valid() || source.machine_code.get().kernels.empty()))
+  const auto is_made_by_nvcc = [&] {
+    return source.machine_code.valid() &&
+           !(source.machine_code.get().kernels.empty() && source.machine_code.get().ptx.empty());
+  };
+  if (!source.refused.empty() && !is_made_by_nvcc())
     return fail("{}", source.refused); // nvcc takes it neither, or it is not known what it calls
   const auto architectures = with_older_architectures(clang_arguments);
   if (architectures.size() > 1)

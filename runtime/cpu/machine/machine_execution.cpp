@@ -286,7 +286,7 @@ public:
   /// Executes the blocks, which wait for each other if they are several, and records the first `recorded`.
   OfBlocks(State& state, std::span<const std::uint64_t> blocks, std::size_t recorded) : state_(state) {
     for (Code& code : state.codes)
-      if (code.is_own && blocks.size() == 1)
+      if (code.is_own && code.kernel != nullptr && blocks.size() == 1)
         own_ = std::make_unique<Own>(*this, code, blocks);
       else
         execute(code, blocks, recorded);
