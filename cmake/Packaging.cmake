@@ -43,7 +43,7 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # What compiles and links a program for the CPU back end: Clang, the C++ library's headers, objcopy, and the libraries that the
 # runtime's linker scripts name.
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "clang-19, g++, binutils, libboost-context-dev, libtbb-dev, libzstd-dev")
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libomp-19-dev")
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libomp-19-dev, liblapack3")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "gnuplot-nox, openmpi-bin")
 
 include(CPack)

@@ -305,9 +305,12 @@ void copy_tensor(Warp& warp, const Operation& o, Mask) {
                      map_at);
   const u32* const b = warp.row(o.b);
   const bool is_load = x.opcode == Opcode::utmaldg;
-  Coordinates first{};
-  for (u32 i = 0; i < map.rank; ++i)
-    first[i] = static_cast<std::int32_t>(b[(i + (is_load ? 2 : 1)) * lane_count]);
+  const auto coordinate = [&](u32 i) {
+    return i64{static_cast<std::int32_t>(b[(i + (is_load ? 2 : 1)) * lane_count])};
+  };
+  if (x.takes_four_rows && map.box[1] != 1)
+    return warp.stop(Outcome::Kind::fault, "a copy of four rows, whose map has a box of more than one",
+                     map_at);
   if (b[0] % 128 != 0)
     return warp.stop(Outcome::Kind::fault,
                      fmt::format("misaligned copy of a tensor at {:#x} of shared memory: addresses are "
@@ -315,9 +318,15 @@ void copy_tensor(Warp& warp, const Operation& o, Mask) {
                                  b[0] & shared_offset_mask),
                      b[0]);
   const u32 c = x.c.kind == sass::Source::Kind::none ? 0 : warp.row(o.c)[0];
-  const Box box(map, x.extended, first, c & 0xffff);
   const u32 size = bytes_of(map.type);
-  observe(warp, o, box, size);
+  std::vector<Box> boxes; // one after the other in shared memory
+  for (u32 row = 0; row < (x.takes_four_rows ? 4u : 1u); ++row) {
+    Coordinates first{};
+    for (u32 i = 0; i < map.rank; ++i)
+      first[i] = coordinate(i == 1 ? 1 + row : i);
+    boxes.emplace_back(map, x.extended, first, c & 0xffff);
+    observe(warp, o, boxes.back(), size);
+  }
   // Bytes that no swizzle parts.
   constexpr u32 chunk = 16;
   const bool reduces = x.opcode == Opcode::utmaredg;
@@ -340,15 +349,18 @@ void copy_tensor(Warp& warp, const Operation& o, Mask) {
   };
   const auto copy = [&](u32 shared) {
     u32 all = 0;
-    box.for_each_run([&](u32 number, u64 address, u32 count) {
-      all += count * size;
-      for (u32 done = 0; done < count * size && !warp.is_stopped;) {
-        const u32 at = shared + number * size + done;
-        const u32 bytes = reduces ? size : std::min(count * size - done, chunk - at % chunk);
-        copy_part(swizzled(map.swizzle, at), address == 0 ? 0 : address + done, bytes);
-        done += bytes;
-      }
-    });
+    for (const Box& box : boxes) {
+      const u32 of_box = shared + all;
+      box.for_each_run([&](u32 number, u64 address, u32 count) {
+        all += count * size;
+        for (u32 done = 0; done < count * size && !warp.is_stopped;) {
+          const u32 at = of_box + number * size + done;
+          const u32 bytes = reduces ? size : std::min(count * size - done, chunk - at % chunk);
+          copy_part(swizzled(map.swizzle, at), address == 0 ? 0 : address + done, bytes);
+          done += bytes;
+        }
+      });
+    }
     return all;
   };
   if (!is_load) {

@@ -166,6 +166,7 @@ template <class Number> Number extreme(Number x, Number y, bool minimum) {
   return minimum == (x < y) ? x : y;
 }
 
+/// Of two values; with .RELU zero is a third one, for the instruction's last step.
 u64 integer_extreme(const Operands& o, u64 a, u64 b, bool minimum) {
   if (o.wide)
     return o.is_signed ? static_cast<u64>(extreme(static_cast<i64>(a), static_cast<i64>(b), minimum))
@@ -184,6 +185,34 @@ u64 integer_extreme(const Operands& o, u64 a, u64 b, bool minimum) {
   }
   return o.is_signed ? static_cast<u32>(extreme(static_cast<i32>(low(a)), static_cast<i32>(low(b)), minimum))
                      : extreme(low(a), low(b), minimum);
+}
+
+u64 at_least_zero(const Operands& o, u64 value) {
+  if (!o.relu)
+    return value;
+  if (o.function == 0)
+    return static_cast<i32>(low(value)) < 0 ? 0 : value;
+  u32 result = low(value);
+  for (const u32 shift : {0u, 16u})
+    if ((result >> shift & 0x8000) != 0)
+      result &= ~(0xffffu << shift);
+  return result;
+}
+/// Says of VIMNMX's halves, or of the whole word, whether A was chosen.
+void say_chosen(const Operands& o, Lane& lane) {
+  const u32 a = low(lane.a), result = low(lane.result);
+  if (o.function == 0) {
+    lane.out[0] = lane.out[1] = a == result;
+    return;
+  }
+  lane.out[0] = (a & 0xffff) == (result & 0xffff);
+  lane.out[1] = a >> 16 == result >> 16;
+}
+/// VIADDMNMX's sum, of two halves that do not carry into each other or of the word.
+u32 sum_of(const Operands& o, u32 a, u32 b) {
+  if (o.b.negated)
+    b = o.function == 0 ? 0 - b : (0 - (b & 0xffff) & 0xffff) | (0 - (b >> 16)) << 16;
+  return o.function == 0 ? a + b : ((a + b) & 0xffff) | ((a >> 16) + (b >> 16)) << 16;
 }
 
 u32 reversed(u32 value) {
@@ -226,6 +255,17 @@ u32 extend_bits(const Operands& o, u32 value, u32 bits) {
 u32 absolute_difference(const Operands& o, u32 a, u32 b) {
   const bool less = o.is_signed ? static_cast<i32>(a) < static_cast<i32>(b) : a < b;
   return less ? b - a : a - b;
+}
+
+u32 differences_of_bytes(const Operands& o, u32 a, u32 b, u32 c) {
+  u32 bytes = 0, sum = c;
+  for (u32 shift = 0; shift < 32; shift += 8) {
+    const u32 flip = o.is_signed ? 0x80 : 0, x = (a >> shift & 0xff) ^ flip, y = (b >> shift & 0xff) ^ flip;
+    const u32 difference = x < y ? y - x : x - y;
+    bytes |= difference << shift;
+    sum += difference;
+  }
+  return o.wraps ? sum : bytes;
 }
 
 /// IDP: a product of four bytes by four bytes, or of two halves by two bytes.
@@ -400,6 +440,21 @@ u32 special_function(const Operands& o, u32 bits) {
   case 8: return special_root(bits);
   default: return canonical(std::tanh(flush(as_float(bits))));
   }
+}
+
+/// MUFU of a half: rounded once, from the function of its float.
+u32 special_function_of_half(const Operands& o, u32 bits) {
+  bits &= 0xffff;
+  if (o.b.absolute)
+    bits &= 0x7fff;
+  if (o.b.negated)
+    bits ^= 0x8000;
+  const bool is_bfloat = o.type == 2;
+  const float number = is_bfloat ? bfloat_to_float(static_cast<std::uint16_t>(bits))
+                                 : half_to_float(static_cast<std::uint16_t>(bits));
+  const double result = as_float(special_function(o, std::bit_cast<u32>(number)));
+  return is_bfloat ? double_to_bfloat(result, Direction::nearest)
+                   : double_to_half(result, Direction::nearest);
 }
 
 /// FCHK: whether the quotient A / B may need the slow path. True is always right; when the hardware says so
@@ -681,22 +736,28 @@ void compute_lane(const Operands& o, Lane& lane) {
   case Opcode::shf: lane.result = funnel_shift(o, lane); break;
   case Opcode::prmt: lane.result = permute(o, low(lane.a), low(lane.b), low(lane.c)); break;
   case Opcode::isetp: compare_integers(o, lane); break;
-  case Opcode::imnmx: lane.result = integer_extreme(o, lane.a, lane.b, lane.in[0]); break;
+  case Opcode::imnmx:
+    lane.result = at_least_zero(o, integer_extreme(o, lane.a, lane.b, lane.in[0]));
+    say_chosen(o, lane);
+    break;
   case Opcode::imnmx3:
-    lane.result = integer_extreme(o, integer_extreme(o, lane.a, lane.b, lane.in[0]), lane.c, lane.in[0]);
+    lane.result = at_least_zero(
+        o, integer_extreme(o, integer_extreme(o, lane.a, lane.b, lane.in[0]), lane.c, lane.in[0]));
     break;
-  case Opcode::viaddmnmx: {
-    const u32 sum = low(lane.a) + (o.b.negated ? 0 - low(lane.b) : low(lane.b));
-    lane.result = integer_extreme(o, sum, lane.c, lane.in[0]);
+  case Opcode::viaddmnmx:
+    lane.result =
+        at_least_zero(o, integer_extreme(o, sum_of(o, low(lane.a), low(lane.b)), lane.c, lane.in[0]));
     break;
-  }
   case Opcode::iabs: lane.result = static_cast<i32>(low(lane.b)) < 0 ? 0 - low(lane.b) : low(lane.b); break;
   case Opcode::popc: lane.result = static_cast<u32>(std::popcount(b)); break;
   case Opcode::brev: lane.result = reversed(b); break;
   case Opcode::flo: find_leading_one(o, lane, b); break;
   case Opcode::bmsk: lane.result = bit_mask(o, low(lane.a), low(lane.b)); break;
   case Opcode::sgxt: lane.result = extend_bits(o, low(lane.a), low(lane.b)); break;
-  case Opcode::vabsdiff: lane.result = low(absolute_difference(o, low(lane.a), low(lane.b)) + lane.c); break;
+  case Opcode::vabsdiff:
+    lane.result = o.function != 0 ? differences_of_bytes(o, low(lane.a), low(lane.b), low(lane.c))
+                                  : low(absolute_difference(o, low(lane.a), low(lane.b)) + lane.c);
+    break;
   case Opcode::idp: lane.result = dot_product(o, low(lane.a), low(lane.b), low(lane.c)); break;
   case Opcode::p2r: {
     const u32 mask = low(lane.b) & 0x7f, shift = 8u * o.selector;
@@ -748,7 +809,10 @@ void compute_lane(const Operands& o, Lane& lane) {
   case Opcode::fchk:
     lane.out[0] = needs_slow_division(low(signed_source(o.a, lane.a)), low(signed_source(o.b, lane.b)));
     break;
-  case Opcode::mufu: lane.result = special_function(o, low(signed_source(o.b, lane.b))); break;
+  case Opcode::mufu:
+    lane.result = o.type != 0 ? special_function_of_half(o, low(lane.b))
+                              : special_function(o, low(signed_source(o.b, lane.b)));
+    break;
   case Opcode::dadd:
   case Opcode::dmul:
   case Opcode::dfma: double_arithmetic(o, lane); break;

@@ -246,7 +246,8 @@ void multiply_doubles(Warp& warp, const Operation& o, Mask) {
 void multiply_by_warp_group(Warp& warp, const Operation& o, Mask) {
   const Operands& x = *o.operands;
   const bool of_bytes = x.opcode == Opcode::igmma, of_floats = x.opcode == Opcode::qgmma;
-  const u32 columns = 8 * u32{x.function}, depth = x.selector, bytes = 32 / depth;
+  const u32 columns = 8 * u32{x.function}, depth_of_a = x.selector, bytes = 32 / depth_of_a;
+  const u32 depth = x.product.is_sparse ? 2 * depth_of_a : depth_of_a;
   const u32 first_row = warp.index % 4 * 16;
   const auto number = [&](u32 bits, bool is_a) -> double {
     if (of_bytes)
@@ -261,11 +262,11 @@ void multiply_by_warp_group(Warp& warp, const Operation& o, Mask) {
     const u32* row = warp.row(place);
     return u64{row[lane_count]} << 32 | row[0];
   };
-  double a[16][32] = {};
+  double a[16][64] = {};
   if (x.a.kind == sass::Source::Kind::uniform) {
     SharedMatrix matrix(warp, warp.block->rank, descriptor(o.a), x.product.transposes_a);
     for (u32 row = 0; row < 16; ++row)
-      for (u32 k = 0; k < depth; ++k)
+      for (u32 k = 0; k < depth_of_a; ++k)
         a[row][k] = number(matrix.element(first_row + row, k, bytes), true);
     if (matrix.outside)
       return fault(warp, o, *matrix.outside);
@@ -280,13 +281,15 @@ void multiply_by_warp_group(Warp& warp, const Operation& o, Mask) {
                          (bytes == 4 ? ~0u : (1u << 8 * bytes) - 1),
                      true);
   }
+  if (x.product.is_sparse)
+    spread(x, warp.row(o.d), bytes == 4 ? 2 : 4, depth, a);
   SharedMatrix matrix(warp, warp.block->rank, descriptor(o.b), x.product.transposes_b);
   const bool adds = warp.predicate_in(o, 0) != 0;
   const bool is_wide = of_bytes || x.float_result;
   const u32* from_c = warp.row(o.c);
   u32* d = warp.destination(o);
   for (u32 column = 0; column < columns; ++column) {
-    double b[32];
+    double b[64];
     for (u32 k = 0; k < depth; ++k)
       b[k] = number(matrix.element(column, k, bytes), false);
     for (u32 row = 0; row < 16; ++row) {

@@ -50,6 +50,16 @@ public:
     return words;
   }
 
+  /// Returns the 16 bytes that hold an element of 4 or 6 bits and the 15 beside it, those of its row, or of
+  /// its column in a transposed matrix: they are packed, and the rest of the 16 bytes is empty.
+  std::array<std::byte, 16> sixteen(std::uint32_t row, std::uint32_t k) {
+    std::array<std::byte, 16> bytes{};
+    copy(is_transposed_ ? transposed(row / 16 * 16, k) : straight(row, k / 16 * 16), sizeof bytes,
+         bytes.data());
+    return bytes;
+  }
+  bool is_transposed() const { return is_transposed_; }
+
   std::optional<std::uint32_t> outside;
 
 private:

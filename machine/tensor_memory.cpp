@@ -150,6 +150,18 @@ void store_tensor_memory(Warp& warp, const Operation& o, Mask) {
   });
 }
 
+/// Returns four of 16 packed elements as bytes: those of 4 bits have two zeros below.
+u32 widened(const std::array<std::byte, 16>& sixteen, u32 bits, u32 first) {
+  u32 bytes = 0;
+  for (u32 i = 0; i < 4; ++i) {
+    const u32 at = bits * (first + i);
+    const u32 two = std::to_integer<u32>(sixteen[at / 8]) | std::to_integer<u32>(sixteen[at / 8 + 1]) << 8;
+    const u32 element = two >> at % 8 & ((1u << bits) - 1);
+    bytes |= (bits == 4 ? element << 2 : element) << 8 * i;
+  }
+  return bytes;
+}
+
 /// UTCCP: rows of 16 or 32 bytes from shared memory, of each block of the pair to its own tensor memory.
 void copy_to_tensor_memory(Warp& warp, const Operation& o, Mask) {
   const Operands& x = *o.operands;
@@ -172,7 +184,8 @@ void copy_to_tensor_memory(Warp& warp, const Operation& o, Mask) {
         u32* const to = cell(warp, *block, lane_of(address) + lane, column_of(address) + word);
         if (!to)
           return;
-        *to = matrix.element(row, word, 4);
+        *to = x.type == 0 ? matrix.element(row, word, 4)
+                          : widened(matrix.sixteen(row, 4 * word), x.type == 1 ? 4 : 6, 4 * (word % 4));
       }
     }
     if (matrix.outside)
@@ -182,15 +195,20 @@ void copy_to_tensor_memory(Warp& warp, const Operation& o, Mask) {
 
 // ---- products
 
-/// The instruction descriptor (PTX ISA, "Instruction descriptor").
+/// The instruction descriptor (PTX ISA, "Instruction descriptor"). With scales of blocks the sums are floats,
+/// and the place of their type, among others, has which bytes of the scales' columns count.
 struct ProductShape {
-  explicit ProductShape(u32 bits)
-      : is_sparse((bits & 4) != 0), saturates((bits & 8) != 0), result(bits >> 4 & 3),
-        type_of_a(bits >> 7 & 7), type_of_b(bits >> 10 & 7), negates_a((bits >> 13 & 1) != 0),
-        negates_b((bits >> 14 & 1) != 0), transposes_a((bits >> 15 & 1) != 0),
-        transposes_b((bits >> 16 & 1) != 0), columns(8 * (bits >> 17 & 63)), rows(16 * (bits >> 24 & 31)) {}
+  ProductShape(u32 bits, bool is_scaled)
+      : is_sparse((bits & 4) != 0), saturates(!is_scaled && (bits & 8) != 0),
+        result(is_scaled ? 1 : bits >> 4 & 3), scale_of_b(bits >> 4 & 3), scale_of_a(bits >> 29 & 3),
+        scales_are_powers((bits >> 23 & 1) != 0), type_of_a(bits >> 7 & 7), type_of_b(bits >> 10 & 7),
+        negates_a((bits >> 13 & 1) != 0), negates_b((bits >> 14 & 1) != 0),
+        transposes_a((bits >> 15 & 1) != 0), transposes_b((bits >> 16 & 1) != 0),
+        columns(8 * (bits >> 17 & 63)), rows(16 * (bits >> 24 & 31)) {}
   bool is_sparse, saturates;
-  u32 result; ///< 0 halves, 1 floats, 2 integers
+  u32 result;                 ///< 0 halves, 1 floats, 2 integers
+  u32 scale_of_b, scale_of_a; ///< the first byte of a column
+  bool scales_are_powers;     ///< of two: else they are e4m3 without a sign
   u32 type_of_a, type_of_b;
   bool negates_a, negates_b, transposes_a, transposes_b;
   u32 columns, rows;
@@ -200,11 +218,13 @@ struct ProductShape {
 class Product {
 public:
   Product(Warp& warp, const Operation& operation, AddProducts add)
-      : warp_(warp), o_(operation), x_(*operation.operands), shape_(warp.row(operation.c)[lane_count]),
-        kind_(static_cast<sass::TensorKind>(x_.type)), bytes_(kind_ != sass::TensorKind::halves ? 1
-                                                              : shape_.type_of_a == tf32        ? 4
-                                                                                                : 2),
-        depth_(32 / bytes_), add_(add) {}
+      : warp_(warp), o_(operation), x_(*operation.operands),
+        shape_(warp.row(operation.c)[lane_count], x_.product.is_scaled),
+        kind_(static_cast<sass::TensorKind>(x_.type)), bits_(kind_ == sass::TensorKind::nibbles  ? 4
+                                                             : kind_ != sass::TensorKind::halves ? 8
+                                                             : shape_.type_of_a == tf32          ? 32
+                                                                                                 : 16),
+        depth_(256 / bits_), add_(add) {}
 
   void run() {
     if (const std::string what = refusal(); !what.empty())
@@ -229,7 +249,7 @@ public:
     return {.rows = shape_.rows,
             .columns = shape_.columns,
             .depth = depth_,
-            .bits = 8 * bytes_,
+            .bits = bits_,
             .is_float = kind_ != sass::TensorKind::integers,
             .sums_singles = shape_.result == 1,
             .reads_shared_a = x_.a.words == 2,
@@ -243,9 +263,11 @@ private:
     if (shape_.is_sparse)
       return "tcgen05.mma.sp: a sparse product of tensor memory";
     const u32 types = std::max(shape_.type_of_a, shape_.type_of_b);
-    if (kind_ == sass::TensorKind::small_floats && types > 1)
-      return "tcgen05.mma.kind::f8f6f4 of floats of 6 or 4 bits";
-    if (types > (kind_ == sass::TensorKind::halves ? 2u : 1u) ||
+    if (kind_ == sass::TensorKind::nibbles && (shape_.transposes_a || shape_.transposes_b))
+      return "tcgen05.mma of 4-bit floats that are transposed";
+    const u32 greatest[] = {2, 1, 0, 5, 1}; // by kind
+    if (types > greatest[x_.type] ||
+        (kind_ == sass::TensorKind::small_floats && (shape_.type_of_a == 2 || shape_.type_of_b == 2)) ||
         (kind_ == sass::TensorKind::halves && (shape_.type_of_a == tf32) != (shape_.type_of_b == tf32)))
       return "tcgen05.mma of types that its descriptor does not name";
     const u32 rows_of_block = shape_.rows / (x_.of_two_blocks ? 2 : 1);
@@ -262,16 +284,69 @@ private:
     switch (kind_) {
     case sass::TensorKind::integers:
       return type == 1 ? double(static_cast<std::int8_t>(bits)) : double(bits & 0xff);
-    case sass::TensorKind::small_floats: bits = bits & 0xff; break;
+    case sass::TensorKind::small_floats:
+    case sass::TensorKind::nibbles:
     case sass::TensorKind::halves: break;
     }
     const auto half = static_cast<std::uint16_t>(bits);
-    const double value = kind_ == sass::TensorKind::small_floats
-                             ? small_float(type == 0 ? sass::SmallFloat::e4m3 : sass::SmallFloat::e5m2, bits)
+    const double value = kind_ == sass::TensorKind::small_floats || kind_ == sass::TensorKind::nibbles
+                             ? small_float(small_kind(is_a), bits & 0xff)
                          : type == tf32 ? double{as_float(bits & 0xffffe000)}
                          : type == 1    ? double{bfloat_to_float(half)}
                                         : double{half_to_float(half)};
     return (is_a ? shape_.negates_a : shape_.negates_b) ? -value : value;
+  }
+
+  sass::SmallFloat small_kind(bool is_a) const {
+    using sass::SmallFloat;
+    if (kind_ == sass::TensorKind::nibbles)
+      return SmallFloat::e2m1;
+    switch (is_a ? shape_.type_of_a : shape_.type_of_b) {
+    case 0: return SmallFloat::e4m3;
+    case 1: return SmallFloat::e5m2;
+    case 3: return SmallFloat::e2m3;
+    case 4: return SmallFloat::e3m2;
+    default: return SmallFloat::e2m1;
+    }
+  }
+  /// Returns the bits of an element in shared memory whose 16 bytes hold fewer; 0 for whole bytes.
+  u32 packed_bits(bool is_a) const {
+    if (kind_ != sass::TensorKind::small_floats)
+      return 0;
+    const u32 type = is_a ? shape_.type_of_a : shape_.type_of_b;
+    return type < 3 ? 0 : type == 5 ? 4 : 6;
+  }
+  /// Reads an element of A, or of B by its column.
+  double element(SharedMatrix& matrix, u32 row, u32 k, bool is_a) const {
+    if (const u32 bits = packed_bits(is_a)) {
+      const auto bytes = matrix.sixteen(row, k);
+      const u32 first = bits * ((matrix.is_transposed() ? row : k) % 16);
+      const u32 two = std::to_integer<u32>(bytes[first / 8]) | std::to_integer<u32>(bytes[first / 8 + 1])
+                                                                   << 8;
+      return number(two >> first % 8 & ((1u << bits) - 1), is_a);
+    }
+    if (bits_ == 4)
+      return number(matrix.element(row, k / 2, 1) >> 4 * (k % 2) & 15, is_a);
+    return number(matrix.element(row, k, bits_ / 8), is_a);
+  }
+
+  /// Multiplies a row of A, or a column of B, by its scales: row r's are in lane r % 32 and column r / 32
+  /// from the address on (PTX ISA, "Scale Factor A Layout").
+  bool scale(Block& block, u32 row, bool is_a, double* numbers) {
+    if (!x_.product.is_scaled)
+      return true;
+    const u32 address = warp_.row(o_.e)[is_a ? 0 : lane_count];
+    const u32* const from = cell(warp_, block, lane_of(address) + row % 32, column_of(address) + row / 32);
+    if (!from)
+      return false;
+    const u32 per_scale = depth_ / x_.product.scales_per_row,
+              first = is_a ? shape_.scale_of_a : shape_.scale_of_b;
+    for (u32 k = 0; k < depth_; ++k) {
+      const u32 bits = *from >> 8 * ((first + k / per_scale) % 4) & 0xff;
+      numbers[k] *=
+          shape_.scales_are_powers ? power_of_two(bits) : small_float(sass::SmallFloat::e4m3, bits & 0x7f);
+    }
+    return true;
   }
 
   /// Reads B: of two blocks, each has a half of its columns.
@@ -286,7 +361,10 @@ private:
           read_row(matrix, column, false, to);
         else
           for (u32 k = 0; k < depth_; ++k)
-            to[k] = number(matrix.element(column, k, bytes_), false);
+            to[k] = element(matrix, column, k, false);
+        // Each block of a pair has the scales of all columns.
+        if (!scale(*blocks_[0], which * columns + column, false, to))
+          return false;
       }
       if (matrix.outside) {
         fault(warp_, o_, *matrix.outside);
@@ -298,10 +376,15 @@ private:
 
   /// Reads a whole row of A, or column of B, from shared memory.
   void read_row(SharedMatrix& matrix, u32 row, bool is_a, double* to) {
-    const auto words = matrix.row(row, bytes_);
-    const u32 per_word = 4 / bytes_;
+    if (packed_bits(is_a) != 0) {
+      for (u32 k = 0; k < depth_; ++k)
+        to[k] = element(matrix, row, k, is_a);
+      return;
+    }
+    const auto words = matrix.row(row, std::max(bits_ / 8, 1u));
+    const u32 per_word = 32 / bits_, mask = bits_ == 4 ? 15 : ~0u;
     for (u32 k = 0; k < depth_; ++k)
-      to[k] = number(words[k / per_word] >> 8 * bytes_ * (k % per_word), is_a);
+      to[k] = number(words[k / per_word] >> bits_ * (k % per_word) & mask, is_a);
   }
 
   /// Returns the lane of a row of a block, where its first column is; `half`: that of the columns.
@@ -316,12 +399,17 @@ private:
 
   /// Returns an element of A in tensor memory, packed as registers are.
   std::optional<double> element_of_tensor_memory(Block& block, u32 address, u32 row, u32 k) {
-    const u32 per_word = 4 / bytes_;
+    const u32 per_word = 32 / bits_;
     const u32* const from =
         cell(warp_, block, lane_of(address) + lane_of_row(row, 0), column_of(address) + k / per_word);
     if (!from)
       return std::nullopt;
-    return number(bytes_ == 4 ? *from : *from >> 8 * bytes_ * (k % per_word), true);
+    const u32 bits = *from >> bits_ * (k % per_word);
+    return number(packed_bits(true) == 4   ? bits >> 2 & 15
+                  : packed_bits(true) == 6 ? bits & 63
+                  : bits_ == 4             ? bits & 15
+                                           : bits,
+                  true);
   }
 
   void multiply(u32 which) {
@@ -340,7 +428,7 @@ private:
         read_row(matrix, row, true, a.data());
       for (u32 k = 0; k < depth_ && (add_ == nullptr || !in_shared_memory); ++k) {
         if (in_shared_memory) {
-          a[k] = number(matrix.element(row, k, bytes_), true);
+          a[k] = element(matrix, row, k, true);
           continue;
         }
         const auto element = element_of_tensor_memory(block, warp_.row(o_.a)[0], row, k);
@@ -350,6 +438,8 @@ private:
       }
       if (matrix.outside)
         return fault(warp_, o_, *matrix.outside);
+      if (!scale(block, row, true, a.data()))
+        return;
       if (adds_in_groups ? !add_row(which, row, a.data()) : !multiply_row(which, row, a))
         return;
     }
@@ -418,7 +508,7 @@ private:
 
   /// Returns whether the program's mask keeps this lane of the sums as it is.
   bool is_masked(u32 which, u32 lane) const {
-    return x_.e.kind == sass::Source::Kind::uniform &&
+    return !x_.product.is_scaled && x_.e.kind == sass::Source::Kind::uniform &&
            (warp_.row(o_.e)[(4 * which + lane / 32) * lane_count] >> lane % 32 & 1) != 0;
   }
 
@@ -443,7 +533,7 @@ private:
   const Operands& x_;
   ProductShape shape_;
   sass::TensorKind kind_;
-  u32 bytes_, depth_; ///< of an element; of an instruction's depth
+  u32 bits_, depth_; ///< of an element; elements of an instruction's depth
   Block* blocks_[2] = {nullptr, nullptr};
   u32 count_ = 1;
   AddProducts add_;

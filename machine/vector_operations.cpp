@@ -997,7 +997,7 @@ Handler select(const Operands& x) {
     return x.is_signed ? comparison_of_integers<true, false>(x.comparison)
                        : comparison_of_integers<false, false>(x.comparison);
   case Opcode::imnmx:
-    if (x.wide || x.function != 0)
+    if (x.wide || x.function != 0 || x.relu || x.predicate_out[0] != sass::true_predicate)
       return nullptr;
     return x.is_signed ? extreme<i32> : extreme<u32>;
   case Opcode::popc: return count_bits;
@@ -1009,6 +1009,8 @@ Handler select(const Operands& x) {
   case Opcode::fsetp: return compare_floats;
   case Opcode::fmnmx: return x.function == 0 && x.boolean == 0 ? float_extreme : nullptr;
   case Opcode::mufu:
+    if (x.type != 0)
+      return nullptr;
     switch (x.function) {
     case 0: return special<cosine>;
     case 1: return special<sine>;

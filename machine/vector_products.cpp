@@ -375,7 +375,7 @@ Handler select_vector_product(const Operands& x) {
   case Opcode::imma: return x.product.is_sparse || x.type != 8 ? nullptr : multiply_bytes;
   case Opcode::hgmma:
   case Opcode::igmma:
-  case Opcode::qgmma: return multiply_by_warp_group;
+  case Opcode::qgmma: return x.product.is_sparse ? nullptr : multiply_by_warp_group;
   case Opcode::utcmma: return select_tensor_memory_product(add_products);
   default: return nullptr;
   }

@@ -340,10 +340,68 @@ void load_constant(Warp& warp, const Operation& o, Mask mask) {
       d[word * lane_count + first_lane(left)] = results[word][first_lane(left)];
 }
 
+/// Returns an element of a row of 16 bytes as it lies in a byte: 6 bits in its lower ones, 4 with two zeros
+/// below (PTX ISA, "ldmatrix", .b8x16.b4x16_p64 and .b8x16.b6x16_p32).
+u32 byte_of_row(const std::byte* row, u32 bits, u32 column) {
+  if (bits == 8)
+    return std::to_integer<u32>(row[column]);
+  const u32 first = bits * column;
+  const u32 two = std::to_integer<u32>(row[first / 8]) | std::to_integer<u32>(row[first / 8 + 1]) << 8;
+  const u32 element = two >> first % 8 & ((1u << bits) - 1);
+  return bits == 4 ? element << 2 : element;
+}
+/// Matrices of 8 × 16 bytes, or of 16 × 16 that are transposed: a lane gets four bytes of row lane / 4, and
+/// then of the row 8 below.
+void load_matrices_of_bytes(Warp& warp, const Operation& o, Mask mask, const Addresses& addresses) {
+  const bool is_transposed = o.operands->function == 4;
+  const u32 rows = is_transposed ? 16 : 8, words_of_each = rows / 8;
+  const u32 count = o.operands->bytes / 4u / words_of_each;
+  u32* d = warp.destination(o);
+  for (u32 matrix = 0; matrix < count; ++matrix) {
+    const std::byte* row_at[16];
+    for (u32 row = 0; row < rows; ++row) {
+      const u64 address = addresses[rows * matrix + row];
+      row_at[row] = shared_bytes_at(warp, address, 16);
+      if (!row_at[row])
+        return fault(warp, o, address);
+    }
+    for (Mask left = mask; left != 0; left &= left - 1)
+      for (u32 word = 0; word < words_of_each; ++word) {
+        const u32 lane = first_lane(left), row = lane / 4 + 8 * word;
+        u32 bytes = 0;
+        for (u32 i = 0; i < 4; ++i) {
+          const u32 column = lane % 4 * 4 + i;
+          bytes |= (is_transposed ? byte_of_row(row_at[column], o.operands->type, row)
+                                  : byte_of_row(row_at[row], o.operands->type, column))
+                   << 8 * i;
+        }
+        d[(words_of_each * matrix + word) * lane_count + lane] = bytes;
+      }
+  }
+}
+/// Matrices of 16 × 8 bytes, transposed: a lane has two columns of row lane / 4, and then of the row 8 below.
+void store_matrices_of_bytes(Warp& warp, const Operation& o, const Addresses& addresses) {
+  const u32 count = u32{o.operands->bytes} / 4;
+  const u32* from = warp.row(o.b);
+  for (u32 matrix = 0; matrix < count; ++matrix)
+    for (u32 column = 0; column < 8; ++column) {
+      const u64 address = addresses[8 * matrix + column];
+      std::byte* const at = shared_bytes_at(warp, address, 16);
+      if (!at)
+        return fault(warp, o, address);
+      for (u32 row = 0; row < 16; ++row) {
+        const u32 lane = row % 8 * 4 + column / 2, byte = row / 8 * 2 + column % 2;
+        at[row] = std::byte(from[matrix * lane_count + lane] >> 8 * byte);
+      }
+    }
+}
+
 /// LDSM: lane l of the k-th group of eight gives the address of row l of the k-th matrix of 8 × 8 halves.
 void load_matrices(Warp& warp, const Operation& o, Mask mask) {
   Addresses addresses;
   compute_addresses(warp, o, addresses);
+  if (o.operands->type != 16)
+    return load_matrices_of_bytes(warp, o, mask, addresses);
   const u32 count = u32{o.operands->bytes} / 4;
   u32* d = warp.destination(o);
   for (u32 matrix = 0; matrix < count; ++matrix) {
@@ -366,6 +424,8 @@ void load_matrices(Warp& warp, const Operation& o, Mask mask) {
 void store_matrices(Warp& warp, const Operation& o, Mask mask) {
   Addresses addresses;
   compute_addresses(warp, o, addresses);
+  if (o.operands->type != 16)
+    return store_matrices_of_bytes(warp, o, addresses);
   const u32 count = u32{o.operands->bytes} / 4;
   const u32* from = warp.row(o.b);
   static_cast<void>(mask);

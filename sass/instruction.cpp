@@ -230,8 +230,9 @@ private:
   /// Returns the bytes that each lane accesses.
   std::uint8_t data_bytes() const {
     switch (operation_.code) {
-    case 0x03b: // LDSM, STSM: one, two or four matrices
-    case 0x044: return static_cast<std::uint8_t>(4u << std::min(word_.bits(72, 2), 2u));
+    case 0x03b: // LDSM, STSM: one, two or four matrices, of 16 × 16 bytes ones of two words
+    case 0x044:
+      return static_cast<std::uint8_t>((word_.bit(80) ? 8u : 4u) << std::min(word_.bits(72, 2), 2u));
     case 0x18c:
     case 0x18d: return word_.bits(73, 2) == 2 ? 8 : 4;
     case 0x18f: return 0;
@@ -423,6 +424,8 @@ private:
       read_uniform(32, 4); // of which the second half is read
     }
     read(64, registers);
+    if (word_.bit(73)) // sparse
+      read(40, 1);
     // The condition's field is inverted: 0 is UPT.
     if (const auto condition = static_cast<std::uint8_t>(word_.bits(87, 3)); condition != 0)
       instruction_.reads.add({RegisterFile::uniform_predicate, static_cast<std::uint8_t>(7 - condition), 1});
@@ -506,7 +509,9 @@ private:
     case 0x1b6:
     case 0x1b8: { // UTMAPF: only the coordinates
       const unsigned first = operation_.code == 0x1b4 ? 2 : operation_.code == 0x1b8 ? 0 : 1;
-      read_uniform(32, static_cast<std::uint8_t>(first + word_.bits(79, 3) + 1));
+      const bool takes_four_rows = operation_.code != 0x1b8 && word_.bit(operation_.code == 0x1b4 ? 84 : 83);
+      const unsigned coordinates = takes_four_rows ? 5 : word_.bits(79, 3) + 1;
+      read_uniform(32, static_cast<std::uint8_t>(first + coordinates));
       read_uniform(24, 2);
       if (form_ == 1 && operation_.code == 0x1b4)
         read_uniform(64, 1); // the blocks of a multicast, and the offsets of im2col

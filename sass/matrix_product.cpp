@@ -16,10 +16,11 @@ std::optional<MatrixProduct> product_of_bits(Word word) {
 /// A row of A of a product by warp groups has 256 bits, whatever its elements are.
 MatrixProduct warp_group_product(const Operands& operands) {
   return {.columns = std::uint16_t(8 * operands.function),
-          .depth = operands.selector,
+          .depth = std::uint16_t(operands.selector * (operands.product.is_sparse ? 2 : 1)),
           .bits = std::uint8_t(256 / operands.selector),
           .sums_singles = operands.float_result,
           .is_float = operands.opcode != Opcode::igmma,
+          .is_sparse = operands.product.is_sparse,
           .by_warp_group = true,
           .reads_shared_a = operands.form == 4};
 }

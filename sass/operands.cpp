@@ -319,6 +319,7 @@ private:
       o_.is_signed = flag(72);
       if (!o_.is_signed)
         name(".U32");
+      halves_and_relu();
       destination();
       source_a();
       sources_bc(Modifiers::none, Modifiers::none);
@@ -332,6 +333,17 @@ private:
       o_.is_signed = flag(73);
       if (!o_.is_signed)
         name(".U32");
+      ignore(81, 3); // a predicate, PT
+      destination();
+      source_a();
+      return sources_bc(Modifiers::none, Modifiers::none);
+    case 0x015: // VABSDIFF4: of each byte, or the sum of the four and C
+      begin(Opcode::vabsdiff, "VABSDIFF4");
+      o_.function = 1;
+      o_.is_signed = flag(73);
+      if (!o_.is_signed)
+        name(".U8");
+      o_.wraps = flag(75, ".ACC");
       ignore(81, 3); // a predicate, PT
       destination();
       source_a();
@@ -657,20 +669,24 @@ private:
     o_.is_signed = flag(72);
     if (!o_.is_signed)
       name(".U32");
-    o_.function = flag(73, ".S16x2");
+    halves_and_relu();
     destination();
-    ignore(81, 6); // predicates for the halves that were chosen, PT for 32 bits
-    if (word_.bits(81, 6) != 0x3f)
-      refuse("predicates of VIMNMX");
+    predicates_out(true); // whether A was chosen: of the lower half, and of the upper one
     source_a();
     source_b();
     predicate_in();
+  }
+  /// Reads whether extremes are of two halves, and not below zero.
+  void halves_and_relu() {
+    o_.function = flag(73, ".S16x2");
+    o_.relu = flag(76, ".RELU");
   }
   void viaddmnmx() {
     begin(Opcode::viaddmnmx, "VIADDMNMX");
     o_.is_signed = flag(72);
     if (!o_.is_signed)
       name(".U32");
+    halves_and_relu();
     destination();
     ignore(81, 6);
     o_.a = register_source(24);
@@ -804,8 +820,7 @@ private:
       o_.function = choice(
           74, 6, {".COS", ".SIN", ".EX2", ".LG2", ".RCP", ".RSQ", ".RCP64H", ".RSQ64H", ".SQRT", ".TANH"});
       o_.ftz = flag(80, ".FTZ");
-      if (take(73, 1) != 0 || take(72, 1) != 0)
-        refuse("MUFU of a half");
+      o_.type = choice(72, 2, {"", ".F16", ".BF16", "?"});
       destination();
       return source_b(Modifiers::sign);
     case 0x028: // DMUL
@@ -1100,18 +1115,27 @@ private:
 
   // ---- matrices
 
+  /// LDSM and STSM: matrices of 8 × 8 halves, or of bytes, which in memory may have 6 bits or 4.
   void matrix_memory(bool loads) {
     begin(loads ? Opcode::ldsm : Opcode::stsm, loads ? "LDSM.16" : "STSM.16");
     o_.space = Space::shared;
-    o_.function = choice(78, 2, {".M88", ".MT88"});
+    const std::uint32_t shape = take(78, 3), elements = take(75, 3);
+    o_.function = static_cast<std::uint8_t>(shape);
+    name(shape == 0 ? ".M88" : shape == 1 ? ".MT88" : shape == 4 ? ".MT1616" : loads ? ".M816" : ".MT168");
     const std::uint8_t count = choice(72, 2, {"", ".2", ".4"});
-    o_.bytes = static_cast<std::uint8_t>(4 << count);
-    if (take(74, 4) != (loads ? 0u : 0u))
+    const bool has_bytes = shape == 2 || shape == 4;
+    const auto words = static_cast<std::uint8_t>((shape == 4 ? 2 : 1) << count);
+    o_.bytes = static_cast<std::uint8_t>(4 * words);
+    o_.type = static_cast<std::uint8_t>(!has_bytes ? 16 : elements == 5 ? 4 : elements == 6 ? 6 : 8);
+    const bool is_known = !has_bytes ? shape < 2 && elements == 0
+                          : loads    ? elements >= 5 && (elements != 7 || shape == 4)
+                                     : elements == 1 && shape == 2;
+    if (!is_known || (loads && shape == 4 && count > 1))
       refuse("matrices of other elements");
     if (loads)
-      destination(static_cast<std::uint8_t>(1 << count));
+      destination(words);
     else
-      o_.b = general_source(32, static_cast<std::uint8_t>(1 << count));
+      o_.b = general_source(32, words);
     o_.a = general_source(24);
     o_.offset = take_signed(40, 24);
     if (flag(91))
@@ -1223,11 +1247,12 @@ private:
     if (architecture_ != 90 || (o_.form != 4 && o_.form != 6))
       return;
     begin(opcode, its_name);
+    const bool is_sparse = o_.product.is_sparse = flag(73, ".SP");
     const std::uint32_t columns = take(53, 6);
     std::uint32_t n = 8 * (columns % 32 + 1);
     if (opcode == Opcode::igmma)
       n = columns / 3 < 4 ? 8 * (columns / 3 + 1) : 16 * (columns / 3 - 1);
-    if (n > 256 || (opcode == Opcode::igmma && columns % 3 != 0))
+    if (n > 256 || (opcode == Opcode::igmma && columns % 3 != (is_sparse ? 1u : 0u)))
       return refuse(fmt::format("a product of {} columns", n));
     o_.function = static_cast<std::uint8_t>(n / 8);
     o_.product.transposes_a = flag(61);
@@ -1245,7 +1270,7 @@ private:
       if (opcode == Opcode::hgmma) {
         o_.type = choice(76, 2, {"", ".BF16", ".TF32", "?"});
         o_.selector = o_.type == 2 ? 8 : 16;
-        if ((columns >= 32) != (o_.type == 2))
+        if (!is_sparse && (columns >= 32) != (o_.type == 2))
           refuse("HGMMA of another depth");
       } else {
         o_.selector = 32;
@@ -1253,7 +1278,12 @@ private:
         o_.source_type = choice(77, 1, {".E4M3", ".E5M2"});
       }
     }
-    name(fmt::format(".64x{}x{}", n, o_.selector));
+    name(fmt::format(".64x{}x{}", n, o_.selector * (is_sparse ? 2 : 1)));
+    if (is_sparse) { // the places of A's elements, of which the selector says what lanes have them
+      o_.d = general_source(40);
+      o_.product.selector = small(48, 1);
+      ignore(59, 1);
+    }
     const bool a_negated = o_.a.negated, b_negated = o_.b.negated;
     o_.b =
         uniform_source(o_.form == 4 ? 24 : 32, 2); // four registers: the descriptors of A, if any, and of B
@@ -2070,9 +2100,14 @@ private:
       o_.atomic =
           AtomicOperation(choice(87, 3, {".ADD", ".MIN", ".MAX", ".INC", ".DEC", ".AND", ".OR", ".XOR"}));
     o_.extended = flag(82, ".IM2COL");
+    const bool is_load = code == 0x1b4;
+    o_.takes_four_rows = flag(is_load ? 84 : 83, is_load ? ".GATHER4" : ".SCATTER4");
+    if (o_.takes_four_rows && (o_.selector != 2 || o_.extended || code == 0x1b6))
+      refuse("four rows of another tensor");
     ignore(91, 1);
     o_.a = uniform_source(24, 2);
-    o_.b = uniform_source(32, std::uint8_t((code == 0x1b4 ? 2 : 1) + o_.selector));
+    // Four rows have a column in common, and then each its own second coordinate.
+    o_.b = uniform_source(32, std::uint8_t((is_load ? 2 : 1) + (o_.takes_four_rows ? 5 : o_.selector)));
     o_.wraps = flag(75, ".MULTICAST");
     cache_hint();
     if (o_.form == 1 && code == 0x1b4)
@@ -2097,24 +2132,35 @@ private:
     uniform_guard_ = true;
     ignore(91, 1);
   }
-  /// UTCHMMA, UTCIMMA, UTCQMMA: a product whose sum is in tensor memory. A is there or in shared memory, B in
-  /// shared memory; C is two registers, of which the second one describes the product.
+  /// UTCHMMA, UTCIMMA, UTCQMMA, UTCOMMA: a product whose sum is in tensor memory. A is there or in shared
+  /// memory, B in shared memory; C is two registers, of which the second one describes the product.
   void tensor_memory_product() {
     const std::uint32_t kind = take(72, 2);
-    begin_tensor_memory(Opcode::utcmma, kind == 1 ? "UTCIMMA" : kind == 3 ? "UTCQMMA" : "UTCHMMA");
+    begin_tensor_memory(Opcode::utcmma, word_.bit(63) ? "UTCOMMA"
+                                        : kind == 1   ? "UTCIMMA"
+                                        : kind == 3   ? "UTCQMMA"
+                                                      : "UTCHMMA");
     o_.type = static_cast<std::uint8_t>(kind);
-    if (o_.form == 6 || word_.bit(63))
-      return refuse("tcgen05.mma with scales of blocks");
     if (word_.bit(83))
       return refuse("tcgen05.mma.ws");
-    if (kind == 2 || (o_.form != 2 && o_.form != 4))
+    const bool of_nibbles = flag(63), has_scales = o_.form == 6 || o_.form == 7 || of_nibbles;
+    if (kind == 2 || (o_.form % 2 == 1 && o_.form != 7) || (has_scales && kind != (of_nibbles ? 0 : 3)))
       return refuse("tcgen05.mma of another kind");
+    if (of_nibbles) {
+      o_.type = static_cast<std::uint8_t>(TensorKind::nibbles);
+      o_.product.scales_per_row = flag(62) ? 2 : 4;
+      name(o_.product.scales_per_row == 2 ? ".2X" : ".4X");
+    }
+    o_.product.is_scaled = has_scales;
+    const bool shares_a = o_.form == 2 || o_.form == 6;
     o_.of_two_blocks = flag(85, ".2CTA");
-    o_.a = uniform_source(24, o_.form == 2 ? 2 : 1);
+    o_.a = uniform_source(24, shares_a ? 2 : 1);
     o_.b = uniform_source(32, 2);
     o_.c = uniform_source(40, 2);
     o_.d = uniform_source(64);
-    if (word_.bits(48, 8) != 0xff)
+    if (has_scales) // the addresses of A's scales and of B's
+      o_.e = uniform_source(48, 2);
+    else if (word_.bits(48, 8) != 0xff)
       o_.e = uniform_source(48, o_.of_two_blocks ? 8 : 4);
     else
       ignore(48, 8);
@@ -2171,8 +2217,7 @@ private:
     case 0x1e7: {
       begin_tensor_memory(Opcode::utccp, "UTCCP.T.S");
       o_.of_two_blocks = flag(85, ".2CTA");
-      if (take(80, 2) != 0)
-        refuse("tcgen05.cp that widens its elements");
+      o_.type = choice(80, 2, {"", ".B4", ".B6", "?"}); // elements that become bytes
       const std::uint32_t shape = take(83, 2) | take(88, 1) << 2;
       constexpr std::array<std::string_view, 7> names{
           ".128dp256bit", "?", "?", ".128dp128bit", ".2x64dp128bitlw02lw13", ".2x64dp128bitlw01lw23",

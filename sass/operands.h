@@ -229,7 +229,7 @@ enum class TensorCopyShape : std::uint8_t {
   rows32,
 };
 /// Says what a product of tensor memory is of; the types themselves are in its descriptor.
-enum class TensorKind : std::uint8_t { halves, integers, small_floats = 3 };
+enum class TensorKind : std::uint8_t { halves, integers, small_floats = 3, nibbles };
 
 /// The inputs of products by tensor cores beside their matrices, and how these lie.
 struct ProductInputs {
@@ -299,7 +299,8 @@ struct Operands {
 
   ImageInputs image;
   ProductInputs product;
-  bool of_two_blocks = false; ///< of tensor memory: both blocks of a pair take part
+  bool takes_four_rows = false; ///< of a tensor's copy: each with its own second coordinate
+  bool of_two_blocks = false;   ///< of tensor memory: both blocks of a pair take part
 
   std::int64_t target = 0; ///< of branches, from the section's begin
 

@@ -15,6 +15,7 @@
 #include "clang/cache_hints.h"
 #include "clang/clusters.h"
 #include "clang/device_math.h"
+#include "clang/host_dpx.h"
 #include "clang/host_math.h"
 #include "clang/launch.h"
 #include "clang/managed.h"

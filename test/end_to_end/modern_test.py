@@ -80,8 +80,8 @@ class Modern(unittest.TestCase):
     def test_a_function_that_a_library_lacks_is_named(self):
         done = self.run_program("refused.cu", "-lcufft", "-lcublas", "-lcurand", "-lcusolver")
         self.assertEqual(done.stdout, "9 15\n")
-        self.assertEqual(done.stderr, "warplens: cusolverDnCreate is not supported by the CPU back end: on a machine with a GPU --backend gpu runs it\n"
-                                      "warplens: cublasSgetrfBatched is not supported by the CPU back end: on a machine with a GPU --backend gpu runs it\n")
+        self.assertEqual(done.stderr, "warplens: cusolverDnIRSParamsCreate is not supported by the CPU back end: on a machine with a GPU --backend gpu runs it\n"
+                                      "warplens: cublasSspmv_v2 is not supported by the CPU back end: on a machine with a GPU --backend gpu runs it\n")
 
 
 if __name__ == "__main__":

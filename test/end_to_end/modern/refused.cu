@@ -4,8 +4,8 @@
 #include <cusolverDn.h>
 
 int main() {
-  cusolverDnHandle_t handle;
-  const int first = cusolverDnCreate(&handle);
-  const int second = cublasSgetrfBatched(nullptr, 4, nullptr, 4, nullptr, nullptr, 1);
+  cusolverDnIRSParams_t params;
+  const int first = cusolverDnIRSParamsCreate(&params);
+  const int second = cublasSspmv(nullptr, CUBLAS_FILL_MODE_LOWER, 4, nullptr, nullptr, nullptr, 1, nullptr, nullptr, 1);
   std::printf("%d %d\n", first, second);
 }
