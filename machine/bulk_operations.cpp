@@ -293,16 +293,17 @@ void fill(const TensorMap& map, std::byte* place, u32 size) {
 void copy_tensor(Warp& warp, const Operation& o, Mask) {
   const sass::Operands& x = *o.operands;
   LaunchState& launch = *warp.block->launch;
-  TensorMap map{};
+  std::array<std::byte, tensor_map_bytes> bytes_of_map;
   const u64 map_at = pair_at(warp.row(o.a));
-  if (!launch.memory->copy_from(map_at, std::as_writable_bytes(std::span(&map, 1))))
+  if (!launch.memory->copy_from(map_at, bytes_of_map))
     return fault(warp, o, map_at);
-  if (map.mark != TensorMap::expected_mark || bytes_of(map.type) == 0 || map.rank != x.selector ||
-      map.is_im2col != x.extended)
+  const std::optional<TensorMap> read = read_tensor_map(bytes_of_map.data());
+  if (!read || bytes_of(read->type) == 0 || read->rank != x.selector || read->is_im2col != x.extended)
     return warp.stop(Outcome::Kind::fault,
                      fmt::format("there is no map of {} dimensions{} of a tensor at {:#x}", x.selector,
                                  x.extended ? " (im2col)" : "", map_at),
                      map_at);
+  const TensorMap& map = *read;
   const u32* const b = warp.row(o.b);
   const bool is_load = x.opcode == Opcode::utmaldg;
   const auto coordinate = [&](u32 i) {
@@ -374,10 +375,40 @@ void copy_tensor(Warp& warp, const Operation& o, Mask) {
   });
 }
 
+// ---- what the unit does beside copies
+
+/// clusterlaunchcontrol.try_cancel: a block asks to do the work of another one, which then need not be
+/// launched. A GPU declines where all blocks are under way, and so it is here, always: the 16 bytes are zero.
+void decline_work(Warp& warp, const Operation& o, Mask) {
+  const u32* const a = warp.row(o.a);
+  const u32 blocks = (1u << warp.block->cluster.size()) - 1;
+  constexpr u32 size = 16;
+  for_each_target(a[0], a[lane_count], o.operands->wraps, blocks, [&](u32 to, u32 barrier) {
+    std::byte* const at = shared_bytes_at(warp, to, size);
+    if (!at)
+      return fault(warp, o, to);
+    std::memset(at, 0, size);
+    complete_bytes(warp, o, barrier, size);
+  });
+}
+
+/// st.bulk: zeros in shared memory.
+void fill_shared_memory(Warp& warp, const Operation& o, Mask) {
+  const u32 address = warp.row(o.a)[0], bytes = 8 * warp.row(o.c)[0];
+  for (u32 done = 0; done < bytes; done += 8) {
+    std::byte* const at = shared_bytes_at(warp, address + done, 8);
+    if (!at)
+      return fault(warp, o, address + done);
+    std::memset(at, 0, 8);
+  }
+}
+
 } // namespace
 
 Handler select_bulk_operation(Opcode opcode) {
   switch (opcode) {
+  case Opcode::try_cancel: return decline_work;
+  case Opcode::fill_shared: return fill_shared_memory;
   case Opcode::ublkcp: return copy_in_bulk;
   case Opcode::ublkred: return reduce_in_bulk;
   case Opcode::utmaldg:

@@ -57,6 +57,13 @@ TextureFetch fetch_of(const Warp& warp, const Operation& o, std::uint32_t lane) 
   if (has_layers(image.shape) && has_gradients)
     fetch.index = inputs.integer(next++, lane);
   fetch.handle = !has_handle ? warp.row(o.c)[lane] : inputs.word(has_gradients ? 0 : next, lane);
+  if (has_gradients) // of each coordinate both gradients
+    for (std::uint32_t i = 0; i < 2 && next + 2 * i + 1 < o.operands->a.words + o.operands->b.words; ++i) {
+      fetch.along_x[i] = inputs.number(next + 2 * i, lane);
+      fetch.along_y[i] = inputs.number(next + 2 * i + 1, lane);
+    }
+  else if (image.has_level)
+    fetch.level = inputs.number(next + (has_handle ? 1 : 0), lane);
   return fetch;
 }
 

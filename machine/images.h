@@ -16,6 +16,8 @@ struct TextureFetch {
   std::uint8_t component = 0;                       ///< that is gathered
   std::int32_t index = 0;                           ///< the layer, or the element
   float x = 0, y = 0, z = 0;
+  float level = 0;                           ///< of a mipmap
+  std::array<float, 2> along_x{}, along_y{}; ///< with gradients: how far neighbours' coordinates are apart
 };
 
 /// An access of a surface by one lane; x counts bytes.

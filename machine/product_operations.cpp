@@ -125,6 +125,7 @@ void multiply_small_floats(Warp& warp, const Operation& o, Mask) {
   const Operands& x = *o.operands;
   const bool of_nibbles = x.opcode == Opcode::omma;
   const u32 depth = x.function, per_word = of_nibbles ? 8 : 4, per_chunk = 4 * per_word;
+  const u32 depth_of_a = x.product.is_sparse ? depth / 2 : depth;
   double a[16][64] = {}, b[64][8] = {}, c[16][8];
   const u32 *from_a = warp.row(o.a), *from_b = warp.row(o.b), *from_c = warp.row(o.c);
   const auto element = [&](u32 word, u32 which, std::uint8_t type) {
@@ -134,7 +135,7 @@ void multiply_small_floats(Warp& warp, const Operation& o, Mask) {
   };
   for (u32 lane = 0; lane < lane_count; ++lane) {
     const u32 g = lane / 4, t = lane % 4;
-    for (u32 word = 0; word < 2 * depth / per_chunk; ++word)
+    for (u32 word = 0; word < 2 * depth_of_a / per_chunk; ++word)
       for (u32 which = 0; which < per_word; ++which)
         a[g + 8 * (word % 2)][per_word * t + per_chunk * (word / 2) + which] =
             element(from_a[word * lane_count + lane], which, x.type);
@@ -144,6 +145,8 @@ void multiply_small_floats(Warp& warp, const Operation& o, Mask) {
             element(from_b[word * lane_count + lane], which, x.source_type);
     read_accumulator(x, from_c, lane, c);
   }
+  if (x.product.is_sparse)
+    spread(x, warp.row(o.d), 4, depth, a);
   if (x.product.is_scaled) {
     const u32 selectors = warp.row(o.base)[0], per_scale = depth / x.product.scales_per_row;
     const u32 *of_a = warp.row(o.d), *of_b = warp.row(o.e);

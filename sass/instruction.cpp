@@ -397,7 +397,7 @@ private:
     }
     case 0x07a: // QMMA
       return form_ == 2 ? scaled_product(32, 8)
-                        : product(16, word_.bit(75) ? 32 : 16, 8, 8, word_.bit(77) ? 32 : 16);
+                        : product(16, 16u << word_.bits(75, 2), 8, 8, word_.bit(77) ? 32 : 16, word_.bit(80));
     case 0x07f: return scaled_product(64, 4); // OMMA
     case 0x03d:                               // BMMA
       return product(word_.bits(75, 2) != 0 ? 16 : 8, word_.bit(76) ? 256 : 128, 1, 1, 32);
@@ -522,7 +522,12 @@ private:
       read_uniform(64, 1);
       break;
     case 0x1b9: // UTMACCTL
+    case 0x1ca: // UGETNEXTWORKID
       read_uniform(24, 2);
+      break;
+    case 0x1cb: // ST.BULK
+      read_uniform(24, 1);
+      read_uniform(64, 1);
       break;
     default: { // UBLKCP, UBLKRED
       const bool to_shared = operation_.code == 0x1ba && word_.bit(73);

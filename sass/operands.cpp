@@ -1211,15 +1211,18 @@ private:
       o_.float_result = true;
       scales();
     } else {
-      o_.function = take(75, 1) != 0 ? 32 : 16;
+      sparsity(80);
+      constexpr std::array<std::uint8_t, 4> depths{16, 32, 64, 0};
+      o_.function = depths[take(75, 2)];
       name(fmt::format(".168{}", o_.function));
-      if (take(74, 1) == 0)
+      if (take(74, 1) == 0 || (o_.function == 64) != o_.product.is_sparse)
         refuse("QMMA of another kind");
       o_.float_result = flag(77, ".F32");
     }
     small_floats();
     const unsigned accumulator = o_.float_result ? 32 : 16;
-    matrix_sources(matrix_words(128, accumulator), matrix_words(16u * o_.function, 8),
+    matrix_sources(matrix_words(128, accumulator),
+                   matrix_words(16u * o_.function / (o_.product.is_sparse ? 2 : 1), 8),
                    matrix_words(8u * o_.function, 8), matrix_words(128, accumulator));
     unused_predicate(87, 90);
     if (word_.bits(87, 4) != 0 && word_.bits(87, 4) != 7)
@@ -1605,6 +1608,26 @@ private:
     case 0x1b9: return hint("UTMACCTL");
     case 0x1bc: return hint("UBLKPF");
     case 0x1bb: return bulk_reduction();
+    case 0x1ca: // the next block's coordinates, where they are to go and their barrier
+      if (architecture_ < 100 || o_.form != 1)
+        return;
+      begin(Opcode::try_cancel, "UGETNEXTWORKID");
+      uniform_guard_ = true;
+      o_.wraps = flag(72, ".BROADCAST");
+      ignore(91, 1);
+      o_.a = uniform_source(24, 2);
+      return;
+    case 0x1cb: // zeros in shared memory (st.bulk): the address, and how often eight bytes
+      if (architecture_ < 100 || o_.form != 1 || word_.bits(32, 8) != 0xff)
+        return;
+      begin(Opcode::fill_shared, "ST.BULK");
+      uniform_guard_ = true;
+      ignore(32, 8); // the value, which is zero
+      ignore(91, 1);
+      o_.a = uniform_source(24);
+      o_.c = uniform_source(64);
+      o_.space = Space::shared;
+      return;
     case 0x1ba: return bulk_copy();
     case 0x1bd: // STAS: of A, one register is the address and the next one that of the barrier
       if (architecture_ < 90)
@@ -2333,7 +2356,7 @@ private:
     if (kind == TextureKind::gather)
       o_.image.component = choice(87, 2, {".R", ".G", ".B", ".A"});
     else if (kind != TextureKind::gradients)
-      has_level = level_of_detail();
+      has_level = o_.image.has_level = level_of_detail();
     const bool has_handle = !image_handle();
     if (has_handle) {
       if (o_.form != 1 || take(59, 1) == 0)

@@ -117,6 +117,8 @@ enum class Opcode : std::uint8_t {
   stas,
   ublkcp,
   ublkred,
+  try_cancel,
+  fill_shared,
   utmaldg,
   utmastg,
   utmaredg,
@@ -204,6 +206,7 @@ struct ImageInputs {
   std::uint8_t coordinates = 0; ///< a layer is one
   std::uint8_t component = 0;   ///< that is gathered
   std::uint8_t channels = 0;    ///< a bit for each that is returned
+  bool has_level = false;       ///< of a mipmap, behind the coordinates and the handle
 };
 
 /// Floats of 8 bits and fewer, as the type fields of products number them: exponents and fractions.

@@ -63,10 +63,36 @@ std::optional<Place> place_of(Block& block, const Operand& operand) {
   return place.texture ? std::optional(place) : std::nullopt;
 }
 
-/// Ignores level and gradient, which choose a mip level: there is one.
+/// Returns the two vectors of a gradient in memory: three numbers along x, and then along y. Null if they are
+/// no vectors of that many.
+Value* gradients_of(Block& block, const Operands& operands) {
+  IRBuilder<>& b = block.builder();
+  Value* numbers = nullptr;
+  {
+    const IRBuilderBase::InsertPointGuard guard(b);
+    BasicBlock& entry = b.GetInsertBlock()->getParent()->getEntryBlock();
+    b.SetInsertPoint(&entry, entry.begin());
+    numbers = b.CreateAlloca(ArrayType::get(b.getFloatTy(), 6));
+  }
+  for (unsigned vector = 0; vector < 2; ++vector) {
+    const Operand& given = operands[2 + vector];
+    for (unsigned i = 0; i < 3; ++i) {
+      Value* number = ConstantFP::get(b.getFloatTy(), 0.0);
+      if (given.parts.empty() ? i == 0 : i < given.parts.size()) {
+        Value* const bits = block.read(given.parts.empty() ? given : given.parts[i], 32);
+        if (!bits)
+          return nullptr;
+        number = b.CreateBitCast(bits, b.getFloatTy());
+      }
+      b.CreateStore(number, b.CreateConstInBoundsGEP1_32(b.getFloatTy(), numbers, 3 * vector + i));
+    }
+  }
+  return numbers;
+}
+
 bool texture(Block& block, Modifiers& modifiers, const Operands& operands) {
   IRBuilder<>& b = block.builder();
-  const bool leveled = !modifiers.take_one({"level", "grad"}).empty();
+  const StringRef detail = modifiers.take_one({"level", "grad"});
   modifiers.take("base");
   const auto shape = shape_of(modifiers);
   const bool is_vector = modifiers.take("v4");
@@ -74,7 +100,9 @@ bool texture(Block& block, Modifiers& modifiers, const Operands& operands) {
   const bool same = !modifiers.empty();
   const auto coordinate = same ? modifiers.type() : result;
   if (!shape || !is_vector || !result || result->bits != 32 || !coordinate || coordinate->bits != 32 ||
-      operands.size() < 2 || (operands.size() > 2) != leveled)
+      operands.size() != (detail.empty()      ? 2u
+                          : detail == "level" ? 3u
+                                              : 4u))
     return false;
   auto place = place_of(block, operands[1]);
   if (!place)
@@ -96,9 +124,24 @@ bool texture(Block& block, Modifiers& modifiers, const Operands& operands) {
     return i < given.size() ? b.CreateBitCast(given[i], b.getFloatTy())
                             : ConstantFP::get(b.getFloatTy(), 0.0);
   };
-  call_runtime(
-      b, "__warplens_cpu_texture", Effects::acts, b.getVoidTy(),
-      {place->texture, b.getInt32(static_cast<std::uint32_t>(*shape)), layer, at(0), at(1), at(2), texel});
+  SmallVector<Value*, 8> arguments{
+      place->texture, b.getInt32(static_cast<std::uint32_t>(*shape)), layer, at(0), at(1), at(2)};
+  if (!detail.empty()) {
+    Value* level = nullptr;
+    if (detail == "grad")
+      level = gradients_of(block, operands);
+    else if (Value* const bits = block.read(operands[2], 32))
+      level = b.CreateBitCast(bits, b.getFloatTy());
+    if (!level)
+      return false;
+    arguments.push_back(level);
+  }
+  arguments.push_back(texel);
+  call_runtime(b,
+               detail.empty()      ? "__warplens_cpu_texture"
+               : detail == "level" ? "__warplens_cpu_texture_level"
+                                   : "__warplens_cpu_texture_gradients",
+               Effects::acts, b.getVoidTy(), arguments);
   return write_texel(block, operands[0], texel);
 }
 

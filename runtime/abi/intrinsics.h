@@ -128,10 +128,16 @@ float __warplens_cpu_from_float8(std::uint32_t bits, std::uint32_t is_e5m2);
 /// Return the previous value.
 std::uint16_t __warplens_cpu_atomic_add_bfloat(std::uint16_t* place, std::uint16_t value);
 
-/// tex: a filtered fetch. `shape` is a texels::Shape; `layer` counts in lines, planes and cubes; only mip
-/// level 0 exists.
+/// tex: a filtered fetch. `shape` is a texels::Shape; `layer` counts in lines, planes and cubes. Of a
+/// mipmap level 0 is meant, that which the second says, or that for three gradients along x and three along
+/// y.
 void __warplens_cpu_texture(std::uint64_t texture, std::uint32_t shape, std::uint32_t layer, float x, float y,
                             float z, std::uint32_t* texel);
+void __warplens_cpu_texture_level(std::uint64_t texture, std::uint32_t shape, std::uint32_t layer, float x,
+                                  float y, float z, float level, std::uint32_t* texel);
+void __warplens_cpu_texture_gradients(std::uint64_t texture, std::uint32_t shape, std::uint32_t layer,
+                                      float x, float y, float z, const float* gradients,
+                                      std::uint32_t* texel);
 /// tex with an integer coordinate (tex1Dfetch).
 void __warplens_cpu_texel(std::uint64_t texture, std::int32_t x, std::uint32_t* texel);
 /// tld4: returns one component of the four texels of a bilinear filter, anticlockwise from (0, 1).

@@ -42,7 +42,7 @@ TEST_CASE("attributes agree with the properties") {
   CHECK(attribute(cudaDevAttrMaxAccessPolicyWindowSize) == all.accessPolicyMaxWindowSize);
   CHECK(attribute(cudaDevAttrMaxSharedMemoryPerBlock) == static_cast<int>(all.sharedMemPerBlock));
   CHECK(attribute(cudaDevAttrMaxBlocksPerMultiprocessor) == all.maxBlocksPerMultiProcessor);
-  CHECK(attribute(cudaDevAttrMaxTexture1DMipmappedWidth) == 0); // there are no mipmaps
+  CHECK(attribute(cudaDevAttrMaxTexture1DMipmappedWidth) == 0); // what is not described
   CHECK(attribute(cudaDevAttrClusterLaunch) == 0);
 }
 

@@ -11,11 +11,18 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <vector>
 
 /// The array that the API's opaque pointers point to.
 struct cudaArray {
   warplens::cpu::Image image;
   cudaExtent extent; ///< the requested extent
+  unsigned flags;
+};
+
+/// A mipmap: its levels, each of half the extent.
+struct cudaMipmappedArray {
+  std::vector<cudaArray_t> levels;
   unsigned flags;
 };
 
@@ -27,6 +34,11 @@ namespace {
 std::mutex mutex;
 std::set<cudaArray_const_t>& arrays() {
   static auto& all = *new std::set<cudaArray_const_t>; // programs may free in static destructors
+  return all;
+}
+
+std::set<cudaMipmappedArray_const_t>& mipmaps() {
+  static auto& all = *new std::set<cudaMipmappedArray_const_t>;
   return all;
 }
 
@@ -191,6 +203,11 @@ const Image* image_of(cudaArray_const_t array) {
   return is_array(array) ? &array->image : nullptr;
 }
 
+cudaArray_t level_of_mipmap(cudaMipmappedArray_const_t mipmap, unsigned level) {
+  const std::lock_guard lock(mutex);
+  return mipmaps().contains(mipmap) && level < mipmap->levels.size() ? mipmap->levels[level] : nullptr;
+}
+
 cudaError_t copy_box(const cudaMemcpy3DParms* box) {
   if (!box || (box->srcArray && box->srcPtr.ptr) || (box->dstArray && box->dstPtr.ptr))
     return cudaErrorInvalidValue;
@@ -250,6 +267,65 @@ cudaError_t cudaFreeArray(cudaArray_t array) {
     }
     DeviceMemory::instance().free(array->image.data);
     delete array;
+    return cudaSuccess;
+  });
+}
+
+/// Depth is halved only of three dimensions: layers and faces stay. There are as many levels as were asked
+/// for, down to one texel.
+cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t* mipmap, const cudaChannelFormatDesc* format,
+                                     cudaExtent extent, unsigned levels, unsigned flags) {
+  return cuda_entry([&] {
+    if (!mipmap || levels == 0)
+      return cudaErrorInvalidValue;
+    auto made = std::make_unique<cudaMipmappedArray>();
+    made->flags = flags;
+    const bool has_layers = flags & (cudaArrayLayered | cudaArrayCubemap);
+    const auto half = [](std::size_t size) { return size == 0 ? 0 : std::max<std::size_t>(size / 2, 1); };
+    cudaError_t error = cudaSuccess;
+    for (unsigned level = 0; level < levels && error == cudaSuccess; ++level) {
+      error = allocate(&made->levels.emplace_back(), format, extent, flags);
+      const bool is_last = extent.width <= 1 && extent.height <= 1 && (has_layers || extent.depth <= 1);
+      extent = {half(extent.width), half(extent.height), has_layers ? extent.depth : half(extent.depth)};
+      if (is_last)
+        break;
+    }
+    if (error != cudaSuccess) {
+      made->levels.pop_back();
+      for (const cudaArray_t array : made->levels)
+        cudaFreeArray(array);
+      return error;
+    }
+    const std::lock_guard lock(mutex);
+    mipmaps().insert(made.get());
+    *mipmap = made.release();
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGetMipmappedArrayLevel(cudaArray_t* array, cudaMipmappedArray_const_t mipmap,
+                                       unsigned level) {
+  return cuda_entry([&] {
+    const cudaArray_t found = level_of_mipmap(mipmap, level);
+    if (!array || !found)
+      return cudaErrorInvalidValue;
+    *array = found;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaFreeMipmappedArray(cudaMipmappedArray_t mipmap) {
+  return cuda_entry([&] {
+    if (!mipmap)
+      return cudaSuccess;
+    {
+      const std::lock_guard lock(mutex);
+      if (mipmaps().erase(mipmap) == 0)
+        return cudaErrorInvalidResourceHandle;
+    }
+    for (const cudaArray_t array : mipmap->levels)
+      cudaFreeArray(array);
+    delete mipmap;
     return cudaSuccess;
   });
 }

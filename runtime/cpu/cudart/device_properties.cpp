@@ -13,8 +13,7 @@ namespace warplens::cpu {
 namespace {
 
 /// Returns the described properties; all others are the same on every GPU that CUDA 13 supports (CUDA C++
-/// Programming Guide, "Technical Specifications per Compute Capability"). Limits of missing texture features
-/// (mipmaps) are 0.
+/// Programming Guide, "Technical Specifications per Compute Capability"). What is not described is 0.
 cudaDeviceProp make_properties() {
   const DeviceDescription& gpu = device();
   cudaDeviceProp all;
@@ -43,6 +42,7 @@ cudaDeviceProp make_properties() {
   all.surfaceAlignment = 512;
   all.maxTexture1D = all.maxTexture2D[0] = 131072;
   all.maxTexture2D[1] = 65536;
+  all.maxTexture2DMipmap[0] = all.maxTexture2DMipmap[1] = 32768;
   all.maxTexture2DLinear[0] = 131072;
   all.maxTexture2DLinear[1] = 65000;
   all.maxTexture2DLinear[2] = 2097120;
@@ -82,6 +82,8 @@ cudaDeviceProp make_properties() {
   all.canUseHostPointerForRegisteredMem = 1;
   all.directManagedMemAccessFromHost = 1;
   all.hostRegisterSupported = 1;
+  all.computePreemptionSupported = all.cooperativeLaunch;
+  all.clusterLaunch = all.major >= 9;
   return all;
 }
 
@@ -136,6 +138,12 @@ std::map<cudaDeviceAttr, int> make_attributes() {
       {cudaDevAttrCanUseHostPointerForRegisteredMem, 1},
       {cudaDevAttrDirectManagedMemAccessFromHost, 1},
       {cudaDevAttrHostRegisterSupported, 1},
+      {cudaDevAttrComputePreemptionSupported, 1},
+      {cudaDevAttrClusterLaunch, all.clusterLaunch},
+      {cudaDevAttrMemSyncDomainCount, all.major >= 9 ? 4 : 1},
+      // The runtime has no names for these of the driver's: address ranges and mappings, and tensor maps.
+      {cudaDeviceAttr(102), 1},
+      {cudaDeviceAttr(127), all.major >= 9},
       // The ratio of full-rate data-center GPUs; others have 32 or 64 (Programming Guide, "Arithmetic
       // Instructions").
       {cudaDevAttrSingleToDoublePrecisionPerfRatio, device().minor == 0 ? 2 : 64},

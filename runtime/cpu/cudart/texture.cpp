@@ -53,9 +53,13 @@ cudaError_t bind(const cudaResourceDesc& resource, Image& image) {
                       image.width * image.element_bytes() <= image.row_bytes;
     return image.data && image.width && image.height && fits ? cudaSuccess : cudaErrorInvalidValue;
   }
-  case cudaResourceTypeMipmappedArray:
-    std::fputs("warplens: mipmapped textures are not supported by the CPU back end\n", stderr);
-    return cudaErrorNotSupported;
+  case cudaResourceTypeMipmappedArray: {
+    const Image* array = image_of(level_of_mipmap(resource.res.mipmap.mipmap, 0));
+    if (!array)
+      return cudaErrorInvalidResourceHandle;
+    image = *array;
+    return cudaSuccess;
+  }
   default: return cudaErrorInvalidValue;
   }
 }
@@ -81,6 +85,19 @@ texels::View view_of_texture(const TextureObject& object) {
   view.filters = object.texture.filterMode == cudaFilterModeLinear;
   view.is_normalised = object.texture.normalizedCoords;
   return view;
+}
+
+/// Adds the levels of a mipmap, each as a texture of its own.
+void add_levels(TextureObject& object) {
+  if (object.resource.resType != cudaResourceTypeMipmappedArray)
+    return;
+  for (unsigned level = 0;
+       const Image* const image = image_of(level_of_mipmap(object.resource.res.mipmap.mipmap, level));
+       ++level) {
+    TextureObject one{.resource = object.resource, .texture = object.texture, .image = *image};
+    one.view = view_of_texture(one);
+    object.levels.push_back(one);
+  }
 }
 
 template <class Description>
@@ -115,6 +132,7 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t* texture, const cudaReso
     if (!can_filter(object) || !can_normalise(object))
       return cudaErrorInvalidValue;
     object.view = view_of_texture(object);
+    add_levels(object);
     *texture = add_object(object);
     return *texture ? cudaSuccess : cudaErrorMemoryAllocation;
   });

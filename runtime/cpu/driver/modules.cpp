@@ -241,6 +241,28 @@ CUresult find_global(CUdeviceptr* address, std::size_t* bytes, CUmodule module, 
   return CUDA_SUCCESS;
 }
 
+CUresult count_functions(unsigned* count, CUmodule module) {
+  if (!count)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (!is_module(module))
+    return CUDA_ERROR_INVALID_HANDLE;
+  *count = static_cast<unsigned>(module->functions.size());
+  return CUDA_SUCCESS;
+}
+/// Writes at most that many functions, in the order of their names.
+CUresult list_functions(CUfunction* functions, unsigned count, CUmodule module) {
+  if (!functions || count == 0)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (!is_module(module))
+    return CUDA_ERROR_INVALID_HANDLE;
+  for (const auto& [name, function] : module->functions)
+    if (count-- != 0)
+      *functions++ = function;
+    else
+      break;
+  return CUDA_SUCCESS;
+}
+
 CUresult load_file(CUmodule* to, const char* file) {
   if (!file)
     return CUDA_ERROR_INVALID_VALUE;
@@ -323,6 +345,12 @@ CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* 
 CUresult cuModuleGetGlobal(CUdeviceptr* address, std::size_t* bytes, CUmodule module, const char* name) {
   return find_global(address, bytes, module, name);
 }
+CUresult cuModuleGetFunctionCount(unsigned* count, CUmodule module) {
+  return count_functions(count, module);
+}
+CUresult cuModuleEnumerateFunctions(CUfunction* functions, unsigned count, CUmodule module) {
+  return list_functions(functions, count, module);
+}
 CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode* mode) {
   if (!mode)
     return CUDA_ERROR_INVALID_VALUE;
@@ -345,6 +373,12 @@ CUresult cuLibraryUnload(CUlibrary library) {
 }
 CUresult cuLibraryGetKernel(CUkernel* kernel, CUlibrary library, const char* name) {
   return find_function(reinterpret_cast<CUfunction*>(kernel), reinterpret_cast<CUmodule>(library), name);
+}
+CUresult cuLibraryGetKernelCount(unsigned* count, CUlibrary library) {
+  return count_functions(count, reinterpret_cast<CUmodule>(library));
+}
+CUresult cuLibraryEnumerateKernels(CUkernel* kernels, unsigned count, CUlibrary library) {
+  return list_functions(reinterpret_cast<CUfunction*>(kernels), count, reinterpret_cast<CUmodule>(library));
 }
 CUresult cuLibraryGetModule(CUmodule* module, CUlibrary library) {
   if (!module)
@@ -381,6 +415,13 @@ cudaError_t cudaLibraryGetGlobal(void** address, std::size_t* bytes, cudaLibrary
                                  const char* name) {
   return static_cast<cudaError_t>(
       find_global(reinterpret_cast<CUdeviceptr*>(address), bytes, reinterpret_cast<CUmodule>(library), name));
+}
+cudaError_t cudaLibraryGetKernelCount(unsigned* count, cudaLibrary_t library) {
+  return static_cast<cudaError_t>(count_functions(count, reinterpret_cast<CUmodule>(library)));
+}
+cudaError_t cudaLibraryEnumerateKernels(cudaKernel_t* kernels, unsigned count, cudaLibrary_t library) {
+  return static_cast<cudaError_t>(
+      list_functions(reinterpret_cast<CUfunction*>(kernels), count, reinterpret_cast<CUmodule>(library)));
 }
 /// A kernel's address in host code is its handle.
 cudaError_t cudaGetFuncBySymbol(cudaFunction_t* function, const void* symbol) {

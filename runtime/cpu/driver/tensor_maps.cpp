@@ -1,9 +1,7 @@
-// Tensor maps for bulk copies: CUDA Driver API, "Tensor Map Object Management". What a map contains is ours
-// (machine/tensor_map.h).
+// Tensor maps for bulk copies: CUDA Driver API, "Tensor Map Object Management". machine/tensor_map.h says
+// what a map contains.
 #include "machine/tensor_map.h"
 #include "runtime/cpu/driver/result.h"
-
-#include <cstring>
 
 using namespace warplens::cpu;
 using warplens::machine::TensorMap;
@@ -41,7 +39,6 @@ CUresult begin(TensorMap& map, const Common& common, const char* function) {
   if (common.swizzle > CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B)
     return refuse(function, "it has no such swizzle");
   map = {};
-  map.mark = TensorMap::expected_mark;
   map.type = type;
   map.rank = static_cast<std::uint8_t>(common.rank);
   map.swizzle = static_cast<TensorMap::Swizzle>(common.swizzle);
@@ -80,8 +77,8 @@ bool fits(const TensorMap& map, std::uint64_t row_bytes) {
 }
 
 void write(CUtensorMap* to, const TensorMap& map) {
-  std::memset(to, 0, sizeof *to);
-  std::memcpy(to, &map, sizeof map);
+  static_assert(sizeof *to == warplens::machine::tensor_map_bytes);
+  warplens::machine::write_tensor_map(map, to);
 }
 
 } // namespace
@@ -147,14 +144,13 @@ CUresult cuTensorMapEncodeIm2col(CUtensorMap* to, CUtensorMapDataType type, cuui
 }
 
 CUresult cuTensorMapReplaceAddress(CUtensorMap* to, void* address) {
-  TensorMap map;
   if (!to || !address || reinterpret_cast<std::uintptr_t>(address) % 16 != 0)
     return CUDA_ERROR_INVALID_VALUE;
-  std::memcpy(&map, to, sizeof map);
-  if (map.mark != TensorMap::expected_mark)
+  auto map = warplens::machine::read_tensor_map(to);
+  if (!map)
     return CUDA_ERROR_INVALID_VALUE;
-  map.address = reinterpret_cast<std::uintptr_t>(address);
-  write(to, map);
+  map->address = reinterpret_cast<std::uintptr_t>(address);
+  write(to, *map);
   return CUDA_SUCCESS;
 }
 

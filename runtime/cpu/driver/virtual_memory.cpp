@@ -17,6 +17,7 @@ constexpr std::size_t granularity = 2 << 20; ///< a GPU's large page
 struct Handle {
   int file = -1;
   std::size_t bytes = 0;
+  CUmemAllocationProp properties{};
   unsigned references = 1; ///< the program's, and its mappings
 };
 
@@ -143,7 +144,18 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, std::size_t bytes,
     }
     const std::scoped_lock lock(mutex);
     *handle = next_handle++;
-    handles.emplace(*handle, Handle{file, bytes});
+    handles.emplace(*handle, Handle{file, bytes, *properties});
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp* properties,
+                                                CUmemGenericAllocationHandle handle) {
+  return driver_entry([&] {
+    const std::scoped_lock lock(mutex);
+    if (!properties || !handles.contains(handle))
+      return CUDA_ERROR_INVALID_VALUE;
+    *properties = handles.at(handle).properties;
     return CUDA_SUCCESS;
   });
 }

@@ -38,7 +38,12 @@ bool ProgramImages::fetch(const machine::TextureFetch& fetch, std::array<std::ui
   switch (fetch.kind) {
   case TextureKind::element: texel = element(*texture, fetch.index); break;
   case TextureKind::gather: texel = gather(*texture, fetch.component, fetch.x, fetch.y); break;
-  default: texel = sample(*texture, shape_of(fetch, *texture), coordinates_of(fetch));
+  default:
+    texel = sample(*texture, shape_of(fetch, *texture), coordinates_of(fetch),
+                   {.level = fetch.level,
+                    .has_gradients = fetch.kind == TextureKind::gradients,
+                    .along_x = {fetch.along_x[0], fetch.along_x[1]},
+                    .along_y = {fetch.along_y[0], fetch.along_y[1]}});
   }
   return true;
 }

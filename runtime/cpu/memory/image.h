@@ -45,4 +45,7 @@ texels::View view_of(const Image& image);
 /// Returns the target of a cudaArray_t; null for null.
 const Image* image_of(cudaArray_const_t array);
 
+/// Returns a level of a mipmap; null if there is no such mipmap or level.
+cudaArray_t level_of_mipmap(cudaMipmappedArray_const_t mipmap, unsigned level);
+
 } // namespace warplens::cpu

@@ -94,6 +94,27 @@ private:
   const texels::View& view_;
 };
 
+/// Returns the level of a mipmap that a fetch asks for, as the texture bounds it.
+float level_of(const TextureObject& texture, const Detail& detail) {
+  float level = detail.level;
+  if (detail.has_gradients) {
+    const bool is_normalised = texture.texture.normalizedCoords != 0;
+    const float sizes[] = {float(texture.image.width), float(texture.image.height),
+                           float(texture.image.depth)};
+    float texels_apart = 0;
+    for (const auto& gradient : {detail.along_x, detail.along_y}) {
+      float square = 0;
+      for (std::size_t i = 0; i < gradient.size(); ++i)
+        square += std::pow(gradient[i] * (is_normalised ? sizes[i] : 1), 2.0f);
+      texels_apart = std::max(texels_apart, std::sqrt(square));
+    }
+    level = std::log2(texels_apart);
+  }
+  level = std::clamp(level + texture.texture.mipmapLevelBias, texture.texture.minMipmapLevelClamp,
+                     std::max(texture.texture.minMipmapLevelClamp, texture.texture.maxMipmapLevelClamp));
+  return std::clamp(level, 0.0f, float(texture.levels.size() - 1));
+}
+
 /// Returns the address of the program's own access; null if it has no effect.
 char* surface_place(std::uint64_t handle, std::int64_t x, std::int64_t y, std::int64_t z, std::int64_t layer,
                     std::uint32_t mode, std::uint32_t bytes) {
@@ -136,8 +157,22 @@ bool remove_object(std::uint64_t handle, bool is_surface) {
   return true;
 }
 
-Texel sample(const TextureObject& texture, Shape shape, const texels::Coordinates& at) {
-  return Sampler(texture).fetch(shape, at);
+Texel sample(const TextureObject& texture, Shape shape, const texels::Coordinates& at, const Detail& detail) {
+  if (texture.levels.empty())
+    return Sampler(texture).fetch(shape, at);
+  const float level = level_of(texture, detail);
+  const bool blends = texture.texture.mipmapFilterMode == cudaFilterModeLinear;
+  const auto first = static_cast<std::size_t>(blends ? level : level + 0.5f);
+  const float part = blends ? level - float(first) : 0;
+  const Texel of_first = Sampler(texture.levels[first]).fetch(shape, at);
+  if (part == 0)
+    return of_first;
+  auto mean = std::bit_cast<std::array<float, 4>>(of_first);
+  const auto further =
+      std::bit_cast<std::array<float, 4>>(Sampler(texture.levels[first + 1]).fetch(shape, at));
+  for (std::size_t channel = 0; channel < mean.size(); ++channel)
+    mean[channel] += part * (further[channel] - mean[channel]);
+  return std::bit_cast<Texel>(mean);
 }
 
 Texel gather(const TextureObject& texture, std::uint32_t component, float x, float y) {
@@ -164,6 +199,24 @@ void __warplens_cpu_texture(std::uint64_t texture, std::uint32_t shape, std::uin
                             float z, std::uint32_t* texel) {
   const Texel found =
       sample(bound(texture, false), static_cast<Shape>(shape), {static_cast<std::int32_t>(layer), x, y, z});
+  std::memcpy(texel, found.data(), sizeof found);
+}
+
+void __warplens_cpu_texture_level(std::uint64_t texture, std::uint32_t shape, std::uint32_t layer, float x,
+                                  float y, float z, float level, std::uint32_t* texel) {
+  const Texel found = sample(bound(texture, false), static_cast<Shape>(shape),
+                             {static_cast<std::int32_t>(layer), x, y, z}, {.level = level});
+  std::memcpy(texel, found.data(), sizeof found);
+}
+
+void __warplens_cpu_texture_gradients(std::uint64_t texture, std::uint32_t shape, std::uint32_t layer,
+                                      float x, float y, float z, const float* gradients,
+                                      std::uint32_t* texel) {
+  Detail detail{.has_gradients = true};
+  std::copy_n(gradients, 3, detail.along_x.begin());
+  std::copy_n(gradients + 3, 3, detail.along_y.begin());
+  const Texel found = sample(bound(texture, false), static_cast<Shape>(shape),
+                             {static_cast<std::int32_t>(layer), x, y, z}, detail);
   std::memcpy(texel, found.data(), sizeof found);
 }
 

@@ -60,6 +60,15 @@ constexpr Field matmul_fields[] = {
     MATMUL(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_SCALE_MODE, aux_scale_mode),
 };
 
+#define TRANSFORM(attribute, member)                                                                         \
+  {attribute, offsetof(TransformDescription, member), sizeof(TransformDescription::member)}
+constexpr Field transform_fields[] = {
+    TRANSFORM(CUBLASLT_MATRIX_TRANSFORM_DESC_SCALE_TYPE, scale_type),
+    TRANSFORM(CUBLASLT_MATRIX_TRANSFORM_DESC_POINTER_MODE, pointer_mode),
+    TRANSFORM(CUBLASLT_MATRIX_TRANSFORM_DESC_TRANSA, a_operation),
+    TRANSFORM(CUBLASLT_MATRIX_TRANSFORM_DESC_TRANSB, b_operation),
+};
+
 template <std::size_t n> const Field* field_of(const Field (&fields)[n], int attribute) {
   for (const Field& field : fields)
     if (field.attribute == attribute)
@@ -164,6 +173,35 @@ cublasStatus_t cublasLtMatrixLayoutGetAttribute(cublasLtMatrixLayout_t layout,
                                                 cublasLtMatrixLayoutAttribute_t attribute, void* value,
                                                 std::size_t bytes, std::size_t* written) {
   return get(layout_fields, layout, attribute, value, bytes, written);
+}
+
+cublasStatus_t cublasLtMatrixTransformDescInit_internal(cublasLtMatrixTransformDesc_t description,
+                                                        std::size_t bytes, cudaDataType scale_type) {
+  if (!description || bytes < sizeof *description)
+    return CUBLAS_STATUS_INVALID_VALUE;
+  *description = {};
+  new (description->data) TransformDescription{.scale_type = scale_type};
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtMatrixTransformDescCreate(cublasLtMatrixTransformDesc_t* description,
+                                                 cudaDataType scale_type) {
+  const cublasStatus_t status = create_empty(description);
+  return status != CUBLAS_STATUS_SUCCESS
+             ? status
+             : cublasLtMatrixTransformDescInit_internal(*description, sizeof **description, scale_type);
+}
+cublasStatus_t cublasLtMatrixTransformDescDestroy(cublasLtMatrixTransformDesc_t description) {
+  return destroy(description);
+}
+cublasStatus_t cublasLtMatrixTransformDescSetAttribute(cublasLtMatrixTransformDesc_t description,
+                                                       cublasLtMatrixTransformDescAttributes_t attribute,
+                                                       const void* value, std::size_t bytes) {
+  return set(transform_fields, description, attribute, value, bytes);
+}
+cublasStatus_t cublasLtMatrixTransformDescGetAttribute(cublasLtMatrixTransformDesc_t description,
+                                                       cublasLtMatrixTransformDescAttributes_t attribute,
+                                                       void* value, std::size_t bytes, std::size_t* written) {
+  return get(transform_fields, description, attribute, value, bytes, written);
 }
 
 cublasStatus_t cublasLtMatmulDescInit_internal(cublasLtMatmulDesc_t description, std::size_t bytes,

@@ -34,11 +34,27 @@ struct MatmulDescription {
 };
 static_assert(sizeof(MatmulDescription) <= sizeof(cublasLtMatmulDescOpaque_t));
 
+struct TransformDescription {
+  std::int32_t scale_type, pointer_mode, a_operation, b_operation;
+};
+static_assert(sizeof(TransformDescription) <= sizeof(cublasLtMatrixTransformDescOpaque_t));
+
+inline TransformDescription& contents(cublasLtMatrixTransformDesc_t description) {
+  return *reinterpret_cast<TransformDescription*>(description->data);
+}
 inline MatrixLayout& contents(cublasLtMatrixLayout_t layout) {
   return *reinterpret_cast<MatrixLayout*>(layout->data);
 }
 inline MatmulDescription& contents(cublasLtMatmulDesc_t description) {
   return *reinterpret_cast<MatmulDescription*>(description->data);
+}
+
+/// The elements between two rows or columns of a matrix.
+inline std::int64_t row_stride(const MatrixLayout& layout) {
+  return layout.order == CUBLASLT_ORDER_ROW ? layout.leading : 1;
+}
+inline std::int64_t column_stride(const MatrixLayout& layout) {
+  return layout.order == CUBLASLT_ORDER_ROW ? 1 : layout.leading;
 }
 
 } // namespace warplens::libraries

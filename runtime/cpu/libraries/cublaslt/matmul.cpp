@@ -16,13 +16,6 @@ struct Matmul {
   void* d_data;
 };
 
-std::int64_t row_stride(const MatrixLayout& layout) {
-  return layout.order == CUBLASLT_ORDER_ROW ? layout.leading : 1;
-}
-std::int64_t column_stride(const MatrixLayout& layout) {
-  return layout.order == CUBLASLT_ORDER_ROW ? 1 : layout.leading;
-}
-
 Operand operand(const MatrixLayout& layout, const void* data, std::int32_t operation, std::int64_t batch) {
   const auto type = cudaDataType(layout.type);
   const bool as_stored = operation == CUBLAS_OP_N;

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 namespace warplens::libraries {
 namespace {
@@ -220,6 +221,25 @@ template <class Make> cufftResult create_and(cufftHandle* handle, Make make_it) 
   return made;
 }
 
+/// Returns the transform between these types of numbers; none of halves and bfloat16.
+std::optional<cufftType> type_of(cudaDataType from, cudaDataType to) {
+  struct Transform {
+    cudaDataType from, to;
+    cufftType type;
+  };
+  constexpr Transform transforms[] = {
+      {CUDA_C_32F, CUDA_C_32F, CUFFT_C2C}, {CUDA_R_32F, CUDA_C_32F, CUFFT_R2C},
+      {CUDA_C_32F, CUDA_R_32F, CUFFT_C2R}, {CUDA_C_64F, CUDA_C_64F, CUFFT_Z2Z},
+      {CUDA_R_64F, CUDA_C_64F, CUFFT_D2Z}, {CUDA_C_64F, CUDA_R_64F, CUFFT_Z2D},
+  };
+  for (const Transform& transform : transforms)
+    if (transform.from == from && transform.to == to)
+      return transform.type;
+  __warplens_cpu_refuse_library_call("cufftXtMakePlanMany",
+                                     "it transforms numbers of single and double precision");
+  return std::nullopt;
+}
+
 cufftResult no_work(std::size_t* bytes) {
   if (!bytes)
     return CUFFT_INVALID_VALUE;
@@ -297,6 +317,21 @@ cufftResult cufftMakePlanMany64(cufftHandle handle, int rank, long long* sizes, 
                                 long long batches, size_t* bytes) {
   return make(handle, rank, sizes, in_embedded, in_stride, in_distance, out_embedded, out_stride,
               out_distance, type, batches, bytes);
+}
+
+cufftResult cufftXtMakePlanMany(cufftHandle handle, int rank, long long* sizes, long long* in_embedded,
+                                long long in_stride, long long in_distance, cudaDataType in_type,
+                                long long* out_embedded, long long out_stride, long long out_distance,
+                                cudaDataType out_type, long long batches, size_t* bytes, cudaDataType) {
+  const auto type = type_of(in_type, out_type);
+  return type ? make(handle, rank, sizes, in_embedded, in_stride, in_distance, out_embedded, out_stride,
+                     out_distance, *type, batches, bytes)
+              : CUFFT_NOT_SUPPORTED;
+}
+cufftResult cufftXtGetSizeMany(cufftHandle handle, int, long long*, long long*, long long, long long,
+                               cudaDataType, long long*, long long, long long, cudaDataType, long long,
+                               size_t* bytes, cudaDataType) {
+  return plan_of(handle) ? no_work(bytes) : CUFFT_INVALID_PLAN;
 }
 
 cufftResult cufftPlan1d(cufftHandle* handle, int size, cufftType type, int batches) {
