@@ -44,6 +44,7 @@ static Expected<void> lower(std::unique_ptr<llvm::Module> owned, const Output& o
   define_arithmetic(module);
   lower_inline_assembly(module);
   lower_intrinsics(module);
+  refuse_device_runtime(module);
   empty_refused_kernels(module, kernels);
   for (const Kernel& kernel : kernels)
     if (!kernel.refusal.empty()) {

@@ -1,5 +1,6 @@
 #include "lowering/refused_code.h"
 
+#include "lowering/places.h"
 #include "lowering/runtime_calls.h"
 
 #include <llvm/IR/IRBuilder.h>
@@ -85,6 +86,20 @@ void mark_refused(CallInst& call, const std::string& reason) {
 void mark_refused(Function& kernel, const std::string& reason) {
   IRBuilder<> builder(&*kernel.getEntryBlock().getFirstInsertionPt());
   put_mark(builder, *kernel.getParent(), reason);
+}
+
+void refuse_device_runtime(Module& module) {
+  std::vector<CallInst*> calls;
+  for (Function& function : module)
+    for (Instruction& instruction : instructions(function))
+      if (auto* call = dyn_cast<CallInst>(&instruction))
+        if (const Function* callee = call->getCalledFunction();
+            callee && callee->isDeclaration() && callee->getName().starts_with("__cudaCDP2"))
+          calls.push_back(call);
+  for (CallInst* call : calls)
+    mark_refused(*call, place_of(*call) + ": calls cuda" +
+                            call->getCalledFunction()->getName().drop_front(10).str() +
+                            " in device code, which the CPU back end does by machine code alone");
 }
 
 void empty_refused_kernels(Module& module, std::vector<Kernel>& kernels) {

@@ -16,6 +16,9 @@ void mark_refused(llvm::CallInst& call, const std::string& reason);
 /// Marks a whole kernel.
 void mark_refused(llvm::Function& kernel, const std::string& reason);
 
+/// Marks calls of CUDA's runtime in device code, such as those that create streams for launches by kernels.
+void refuse_device_runtime(llvm::Module& module);
+
 /// Sets the refusal of each kernel that reaches a mark, and leaves nothing of its body but its end with that
 /// reason. No mark remains.
 void empty_refused_kernels(llvm::Module& module, std::vector<Kernel>& kernels);

@@ -161,6 +161,8 @@ private:
     if (is_image(x.opcode) || is_tensor_copy(x.opcode) || x.opcode == Opcode::utcmma ||
         x.opcode == Opcode::utcbar)
       return; // whose addresses and phases are known where it is executed
+    if (x.opcode == Opcode::try_cancel || x.opcode == Opcode::fill_shared)
+      return; // what they write to shared memory takes no lane's access
     std::array<std::uint64_t, lane_count> addresses;
     compute_addresses(warp, o, addresses);
     Access access{.instruction = warp.pc,
@@ -459,6 +461,24 @@ private:
     }
     return launch_.memory->copy_from(address, std::span(&byte, 1)) ? std::optional(byte) : std::nullopt;
   }
+  /// Writes bytes from a generic address of a lane on; returns whether there is memory.
+  bool write_at(Warp& warp, std::uint32_t lane, std::uint64_t address, std::span<const std::byte> bytes) {
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+      const std::uint64_t at = address + i, offset = at & 0xffff'ffff;
+      std::byte* to = nullptr;
+      if (window_of(at) == local_window)
+        to = offset < warp.local_bytes
+                 ? reinterpret_cast<std::byte*>(warp.local + offset / 4 * lane_count + lane) + offset % 4
+                 : nullptr;
+      else
+        to = window_of(at) == shared_window ? shared_bytes_at(warp, offset, 1)
+                                            : launch_.memory->write(at, 1, warp.pc);
+      if (!to)
+        return false;
+      *to = bytes[i];
+    }
+    return true;
+  }
   /// Returns as many bytes as a buffer of printf's arguments may have, zeros where there is no memory.
   std::vector<std::byte> bytes_at(Warp& warp, std::uint32_t lane, std::uint64_t address) const {
     std::vector<std::byte> bytes(1024);
@@ -516,7 +536,7 @@ private:
   /// registers.
   void call_device_runtime(Warp& warp, std::uint32_t lane, std::string_view name) {
     auto* registers = reinterpret_cast<std::uint32_t*>(warp.rows);
-    constexpr std::uint32_t last = 12; // register of an argument
+    const std::uint32_t last = name == "GetParameterBufferV2" ? 12 : 7; // register of an argument
     if (last >= code_.zero_row)
       return warp.stop(Outcome::Kind::refused,
                        "a launch by a kernel with fewer registers than its arguments");
@@ -558,7 +578,16 @@ private:
         return warp.stop(Outcome::Kind::fault, "a launch's parameters are outside of memory", buffer);
       options_.builtins.free(buffer);
       word(4) = options_.builtins.launch(std::move(nested));
-    } else if (name == "GetLastError" || name == "PeekAtLastError")
+    } else if (name == "StreamCreateWithFlags" || name == "EventCreateWithFlags") {
+      // What kernels launch runs in the order of its launches: streams and events are names. Those of 1 to 4
+      // are CUDA's own.
+      const std::uint64_t made = 0x100 + launch_.made_streams++;
+      if (!write_at(warp, lane, pair(4), std::as_bytes(std::span(&made, 1))))
+        return warp.stop(Outcome::Kind::fault, "a stream's place is outside of memory", pair(4));
+      word(4) = 0;
+    } else if (name == "StreamDestroy" || name == "EventDestroy" || name == "EventRecord" ||
+               name == "EventRecordWithFlags" || name == "StreamWaitEvent" || name == "GetLastError" ||
+               name == "PeekAtLastError")
       word(4) = 0;
     else
       warp.stop(Outcome::Kind::refused,

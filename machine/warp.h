@@ -137,6 +137,7 @@ struct LaunchState {
   std::vector<BoundConstant> bound_constants;
   /// Launches whose parameters threads are writing, by the address of these.
   std::unordered_map<std::uint64_t, NestedLaunch> nested;
+  std::uint64_t made_streams = 0; ///< and events, by kernels
 
   /// Returns the address in memory of an offset in bank 3; 0 if it has none.
   std::uint64_t address_of_constant(std::uint64_t offset) const {

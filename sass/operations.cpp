@@ -228,7 +228,7 @@ constexpr Operation table[] = {
     {0x1bb, form(1), "UBLKRED", reduction_global, bulk, UG},
     {0x1bc, form(1), "UBLKPF", other, bulk, UG},
     {0x1ca, form(1), "UGETNEXTWORKID", other, bulk, UG},
-    {0x1cb, form(1), "ST.BULK", store_shared, bulk, UG},
+    {0x1cb, form(1), "ST.BULK", other, bulk, UG},
 };
 
 constexpr std::size_t operation_count = std::size(table);

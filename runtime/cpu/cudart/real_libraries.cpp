@@ -44,7 +44,8 @@ void warn_of_other_runtime() {
         "CPU "
         "back end do not run (the build names libcudart by its full path): configure the build with "
         "WARPLENS_BACKEND=cpu in the environment and warplens-nvcc as its CUDA compiler, so that CMake's "
-        "find_package(CUDAToolkit) finds Warplens' libraries; or link libcudart from Warplens' "
+        "find_package(CUDAToolkit) finds Warplens' libraries (an older find_package(CUDA) needs "
+        "-DCUDA_TOOLKIT_ROOT_DIR=, with TOP as `warplens-nvcc -v` says it); or link libcudart from Warplens' "
         "lib/warplens\n",
         stderr);
   });

@@ -41,7 +41,7 @@ bool is_context(CUgreenCtx context) {
 }
 
 /// The fewest SMs of a part, and of what its number is a multiple (cuDevSmResourceSplitByCount()).
-unsigned least_part() {
+unsigned min_part() {
   return capability() >= 90 ? 8 : capability() >= 80 ? 4 : 2;
 }
 unsigned step_of_parts() {
@@ -51,7 +51,7 @@ unsigned step_of_parts() {
 CUdevResource sms(unsigned count) {
   CUdevResource resource{};
   resource.type = CU_DEV_RESOURCE_TYPE_SM;
-  resource.sm = {count, least_part(), step_of_parts()};
+  resource.sm = {count, min_part(), step_of_parts()};
   return resource;
 }
 
@@ -84,7 +84,7 @@ CUresult cuDevSmResourceSplitByCount(CUdevResource* result, unsigned* parts, con
   if (!parts || !input || input->type != CU_DEV_RESOURCE_TYPE_SM)
     return CUDA_ERROR_INVALID_VALUE;
   const unsigned step = step_of_parts();
-  const unsigned of_part = (std::max(least, least_part()) + step - 1) / step * step;
+  const unsigned of_part = (std::max(least, min_part()) + step - 1) / step * step;
   const unsigned all = input->sm.smCount, most = all / of_part;
   if (most == 0)
     return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;

@@ -42,37 +42,6 @@ CUresult fill(CUdeviceptr to, std::size_t pitch, unsigned value, unsigned elemen
   });
 }
 
-/// Describes a side of a box as the runtime does, whose arrays are not the driver's.
-bool describe(const CUDA_MEMCPY2D& box, const void*& from, void*& to, std::size_t& from_pitch,
-              std::size_t& to_pitch) {
-  if (box.srcMemoryType == CU_MEMORYTYPE_ARRAY || box.dstMemoryType == CU_MEMORYTYPE_ARRAY)
-    return false;
-  const auto* const source = box.srcMemoryType == CU_MEMORYTYPE_HOST
-                                 ? static_cast<const char*>(box.srcHost)
-                                 : reinterpret_cast<const char*>(box.srcDevice);
-  auto* const target = box.dstMemoryType == CU_MEMORYTYPE_HOST ? static_cast<char*>(box.dstHost)
-                                                               : reinterpret_cast<char*>(box.dstDevice);
-  from_pitch = box.srcPitch ? box.srcPitch : box.WidthInBytes;
-  to_pitch = box.dstPitch ? box.dstPitch : box.WidthInBytes;
-  from = source + box.srcY * from_pitch + box.srcXInBytes;
-  to = target + box.dstY * to_pitch + box.dstXInBytes;
-  return true;
-}
-
-CUresult copy_plane(const CUDA_MEMCPY2D* box, CUstream stream) {
-  const void* from = nullptr;
-  void* to = nullptr;
-  std::size_t from_pitch = 0, to_pitch = 0;
-  if (!box)
-    return CUDA_ERROR_INVALID_VALUE;
-  if (!describe(*box, from, to, from_pitch, to_pitch)) {
-    say_refused("cuMemcpy2D", "it has no arrays of the driver API");
-    return CUDA_ERROR_NOT_SUPPORTED;
-  }
-  return result_of(cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, box->WidthInBytes, box->Height,
-                                     cudaMemcpyDefault, stream));
-}
-
 } // namespace
 
 extern "C" {
@@ -93,6 +62,40 @@ CUresult cuMemAllocManaged(CUdeviceptr* address, std::size_t bytes, unsigned fla
 }
 CUresult cuMemAllocAsync(CUdeviceptr* address, std::size_t bytes, CUstream stream) {
   return allocate(address, [&](void** made) { return cudaMallocAsync(made, bytes, stream); });
+}
+CUresult cuMemAllocFromPoolAsync(CUdeviceptr* address, std::size_t bytes, CUmemoryPool pool,
+                                 CUstream stream) {
+  return allocate(address, [&](void** made) { return cudaMallocFromPoolAsync(made, bytes, pool, stream); });
+}
+// The pools are the runtime's, and their properties and attributes have its numbers.
+CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* pool, CUdevice device) {
+  return result_of(cudaDeviceGetDefaultMemPool(pool, device));
+}
+CUresult cuDeviceGetMemPool(CUmemoryPool* pool, CUdevice device) {
+  return result_of(cudaDeviceGetMemPool(pool, device));
+}
+CUresult cuDeviceSetMemPool(CUdevice device, CUmemoryPool pool) {
+  return result_of(cudaDeviceSetMemPool(device, pool));
+}
+CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* properties) {
+  static_assert(sizeof *properties == sizeof(cudaMemPoolProps));
+  return result_of(cudaMemPoolCreate(pool, reinterpret_cast<const cudaMemPoolProps*>(properties)));
+}
+CUresult cuMemPoolDestroy(CUmemoryPool pool) {
+  return result_of(cudaMemPoolDestroy(pool));
+}
+CUresult cuMemPoolTrimTo(CUmemoryPool pool, std::size_t bytes) {
+  return result_of(cudaMemPoolTrimTo(pool, bytes));
+}
+CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void* value) {
+  return result_of(cudaMemPoolSetAttribute(pool, static_cast<cudaMemPoolAttr>(attribute), value));
+}
+CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void* value) {
+  return result_of(cudaMemPoolGetAttribute(pool, static_cast<cudaMemPoolAttr>(attribute), value));
+}
+CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc* access, std::size_t count) {
+  static_assert(sizeof *access == sizeof(cudaMemAccessDesc));
+  return result_of(cudaMemPoolSetAccess(pool, reinterpret_cast<const cudaMemAccessDesc*>(access), count));
 }
 CUresult cuMemFree(CUdeviceptr address) {
   return address == 0 ? CUDA_ERROR_INVALID_VALUE : result_of(cudaFree(pointer(address)));
@@ -152,15 +155,6 @@ CUresult cuMemcpyDtoD(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
 }
 CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
   return copy(pointer(to), pointer(from), bytes, cudaMemcpyDeviceToDevice, stream);
-}
-CUresult cuMemcpy2D(const CUDA_MEMCPY2D* box) {
-  return copy_plane(box, nullptr);
-}
-CUresult cuMemcpy2DUnaligned(const CUDA_MEMCPY2D* box) {
-  return copy_plane(box, nullptr);
-}
-CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D* box, CUstream stream) {
-  return copy_plane(box, stream);
 }
 
 CUresult cuMemsetD8(CUdeviceptr to, unsigned char value, std::size_t count) {

@@ -1,6 +1,6 @@
 // flags: -arch=sm_80 -std=c++17 -lcuda -lnvrtc -lnvJitLink
 // gpu: a100
-// Modules of PTX by the driver, nvJitLink, textures, surfaces and layers, managed memory, assertions, traps, host API of cuRAND.
+// Modules of PTX by the driver, nvJitLink, textures, surfaces and layers, arrays of the driver, managed memory, assertions, traps, host API of cuRAND.
 #include "../expect.h"
 #include <cstring>
 #include <cuda.h>
@@ -12,6 +12,7 @@ __global__ void sample(cudaTextureObject_t linear, cudaTextureObject_t layers, c
   out[i] = tex2D<float>(linear, i * 0.5f + 0.5f, 1.5f); out[32 + i] = tex2DLayered<float>(layers, i % 8 + 0.5f, 2.5f, i % 3);
   float v; surf2Dread(&v, surface, i % 8 * 4, 3); surf2Dwrite(v + 1, surface, i % 8 * 4, 4); out[64 + i] = v;
 }
+__global__ void read_bytes(cudaTextureObject_t floats, cudaTextureObject_t integers, float* out) { out[0] = tex2D<float>(floats, 4.5f, 1.5f), out[1] = tex2D<unsigned char>(integers, 4.5f, 1.5f); }
 __managed__ int managed[32];
 __global__ void set_managed() { managed[threadIdx.x] = threadIdx.x * 3; }
 static std::string compile(const char* source, bool relocatable, bool ptx) {
@@ -43,6 +44,17 @@ int main() {
   EXPECT(nvJitLinkAddData(link, NVJITLINK_INPUT_CUBIN, two.data(), two.size(), "two") == NVJITLINK_SUCCESS); EXPECT(nvJitLinkComplete(link) == NVJITLINK_SUCCESS); size_t n = 0; nvJitLinkGetLinkedCubinSize(link, &n); std::vector<char> cubin(n); nvJitLinkGetLinkedCubin(link, cubin.data());
   CUlibrary library; CUkernel kernel; EXPECT(cuLibraryLoadData(&library, cubin.data(), nullptr, nullptr, 0, nullptr, nullptr, 0) == CUDA_SUCCESS); EXPECT(cuLibraryGetKernel(&kernel, library, "use") == CUDA_SUCCESS);
   EXPECT(cuLaunchKernel((CUfunction)kernel, 1, 1, 1, 32, 1, 1, 0, nullptr, a, nullptr) == CUDA_SUCCESS && cuCtxSynchronize() == CUDA_SUCCESS); EXPECT(host(dx, 32)[9] == 81);
+  CUarray plane; const CUDA_ARRAY_DESCRIPTOR descriptor{8, 4, CU_AD_FORMAT_UNSIGNED_INT8, 1}; EXPECT(cuArrayCreate(&plane, &descriptor) == CUDA_SUCCESS); std::vector<unsigned char> small(6 * 4), returned(2 * 3); for (int i = 0; i < 24; ++i) small[i] = i * 10;
+  CUDA_MEMCPY2D box = {}; box.srcMemoryType = CU_MEMORYTYPE_HOST, box.srcHost = small.data(), box.srcPitch = 6, box.dstMemoryType = CU_MEMORYTYPE_ARRAY, box.dstArray = plane, box.dstXInBytes = 2, box.WidthInBytes = 6, box.Height = 4; EXPECT(cuMemcpy2D(&box) == CUDA_SUCCESS);
+  CUDA_MEMCPY2D out_box = {}; out_box.srcMemoryType = CU_MEMORYTYPE_ARRAY, out_box.srcArray = plane, out_box.srcXInBytes = 3, out_box.srcY = 1, out_box.dstMemoryType = CU_MEMORYTYPE_HOST, out_box.dstHost = returned.data(), out_box.dstPitch = 2, out_box.WidthInBytes = 2, out_box.Height = 3; EXPECT(cuMemcpy2D(&out_box) == CUDA_SUCCESS); EXPECT(returned == std::vector<unsigned char>({70, 80, 130, 140, 190, 200}));
+  CUDA_ARRAY_DESCRIPTOR of_plane; EXPECT(cuArrayGetDescriptor(&of_plane, plane) == CUDA_SUCCESS && of_plane.Width == 8 && of_plane.Height == 4 && of_plane.Format == CU_AD_FORMAT_UNSIGNED_INT8);
+  CUDA_RESOURCE_DESC of_texture = {}; of_texture.resType = CU_RESOURCE_TYPE_ARRAY, of_texture.res.array.hArray = plane; CUDA_TEXTURE_DESC how = {}; how.addressMode[0] = how.addressMode[1] = CU_TR_ADDRESS_MODE_CLAMP; CUtexObject as_floats, as_integers; EXPECT(cuTexObjectCreate(&as_floats, &of_texture, &how, nullptr) == CUDA_SUCCESS); how.flags = CU_TRSF_READ_AS_INTEGER; EXPECT(cuTexObjectCreate(&as_integers, &of_texture, &how, nullptr) == CUDA_SUCCESS);
+  read_bytes<<<1, 1>>>(as_floats, as_integers, out); EXPECT(host(out, 1)[0] == 80 / 255.f && host(out, 2)[1] == 80); EXPECT(cuTexObjectDestroy(as_floats) == CUDA_SUCCESS && cuArrayDestroy(plane) == CUDA_SUCCESS);
+  CUstream stream; CUgraph graph; CUgraphExec executable; CUgraphNode node; EXPECT(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS && cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL) == CUDA_SUCCESS); EXPECT(cuLaunchKernel((CUfunction)kernel, 1, 1, 1, 32, 1, 1, 0, stream, a, nullptr) == CUDA_SUCCESS && cuStreamEndCapture(stream, &graph) == CUDA_SUCCESS);
+  cudaMemset(dx, 0, 128); EXPECT(cuGraphInstantiate(&executable, graph, 0) == CUDA_SUCCESS && cuGraphLaunch(executable, stream) == CUDA_SUCCESS && cuStreamSynchronize(stream) == CUDA_SUCCESS); EXPECT(host(dx, 32)[9] == 81);
+  CUDA_KERNEL_NODE_PARAMS of_node = {}; of_node.func = f, of_node.gridDimX = of_node.gridDimY = of_node.gridDimZ = of_node.blockDimY = of_node.blockDimZ = 1, of_node.blockDimX = 32, of_node.kernelParams = a; EXPECT(cuGraphCreate(&graph, 0) == CUDA_SUCCESS && cuGraphAddKernelNode(&node, graph, nullptr, 0, &of_node) == CUDA_SUCCESS); EXPECT(cuGraphInstantiate(&executable, graph, 0) == CUDA_SUCCESS && cuGraphLaunch(executable, stream) == CUDA_SUCCESS && cuStreamSynchronize(stream) == CUDA_SUCCESS); EXPECT(host(dx, 32)[9] == 405);
+  CUmemoryPool pool; CUdeviceptr pooled; cuuint64_t used = 0; EXPECT(cuDeviceGetDefaultMemPool(&pool, dev) == CUDA_SUCCESS && cuMemAllocFromPoolAsync(&pooled, 1024, pool, stream) == CUDA_SUCCESS && cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &used) == CUDA_SUCCESS && used >= 1024 && cuMemFreeAsync(pooled, stream) == CUDA_SUCCESS);
+  int grid_size, block_size; EXPECT(cuOccupancyMaxPotentialBlockSize(&grid_size, &block_size, f, nullptr, 0, 0) == CUDA_SUCCESS && block_size >= 256 && grid_size >= 108);
   CUlinkState state; EXPECT(cuLinkCreate(0, nullptr, nullptr, &state) == CUDA_SUCCESS); EXPECT(cuLinkAddData(state, CU_JIT_INPUT_PTX, (void*)ptx.c_str(), ptx.size() + 1, "p", 0, nullptr, nullptr) == CUDA_SUCCESS); void* linked; EXPECT(cuLinkComplete(state, &linked, &bytes) == CUDA_SUCCESS); EXPECT(cuModuleLoadData(&module, linked) == CUDA_SUCCESS);
   std::puts(wrong ? "FAIL" : "all right");
   return wrong;

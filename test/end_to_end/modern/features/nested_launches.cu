@@ -54,6 +54,22 @@ __global__ void descend(int* depths, int depth) {
     descend<<<1, 1>>>(depths, depth + 1);
 }
 
+/// Halves a range until it is small, each half in a stream of its own.
+__global__ void split(int* out, int first, int count) {
+  if (count <= 4) {
+    for (int i = 0; i < count; ++i)
+      out[first + i] = first + i;
+    return;
+  }
+  for (int half = 0; half < 2; ++half) {
+    cudaStream_t stream;
+    cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+    const int begin = half * (count / 2);
+    split<<<1, 1, 0, stream>>>(out, first + begin, half ? count - begin : count / 2);
+    cudaStreamDestroy(stream);
+  }
+}
+
 /// A product of tensor cores: its machine code calls no other file.
 __global__ void multiply(const unsigned* a, const unsigned* b, float* sums) {
   float c[4] = {};
@@ -111,6 +127,12 @@ int main() {
   EXPECT(cudaDeviceSynchronize() == cudaSuccess);
   for (int i = 0; i < 5; ++i)
     EXPECT(depths[i] == i + 1);
+
+  int* numbered = managed<int>(21);
+  split<<<1, 1>>>(numbered, 0, 21);
+  EXPECT(cudaDeviceSynchronize() == cudaSuccess);
+  for (int i = 0; i < 21; ++i)
+    EXPECT(numbered[i] == i);
 
   unsigned *a = managed<unsigned>(128), *b = managed<unsigned>(64);
   for (int i = 0; i < 128; ++i)
