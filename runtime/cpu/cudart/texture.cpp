@@ -121,9 +121,8 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t* texture, const cudaReso
   return cuda_entry([&] {
     if (!texture || !resource || !description)
       return cudaErrorInvalidValue;
-    if (view || description->sRGB) {
-      std::fprintf(stderr, "warplens: %s textures are not supported by the CPU back end\n",
-                   view ? "resource views of" : "sRGB");
+    if (view) {
+      std::fputs("warplens: resource views of textures are not supported by the CPU back end\n", stderr);
       return cudaErrorNotSupported;
     }
     TextureObject object{.resource = *resource, .texture = *description};

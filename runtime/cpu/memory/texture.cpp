@@ -80,7 +80,14 @@ private:
   std::array<float, 4> floats(const char* element) const {
     if (!element)
       return std::bit_cast<std::array<float, 4>>(std::bit_cast<Texel>(texture_.borderColor));
-    return read_normalised(image_, element);
+    auto values = read_normalised(image_, element);
+    if (texture_.sRGB != 0 && image_.format.x == 8 && image_.format.f == cudaChannelFormatKindUnsigned)
+      std::for_each_n(values.begin(), 3, [](float& value) { value = linear_of_srgb(value); }); // not alpha
+    return values;
+  }
+  /// The inverse of sRGB's transfer function (IEC 61966-2-1).
+  static float linear_of_srgb(float value) {
+    return value <= 0.04045f ? value / 12.92f : std::pow((value + 0.055f) / 1.055f, 2.4f);
   }
 
   Texel result(const char* element) const {

@@ -1,6 +1,7 @@
 // flags: -arch=sm_80 -std=c++17
 // gpu: a100
-// Mipmaps: levels by number and by gradients, between two levels, bounded; cubes with levels; surfaces of a level.
+// Mipmaps: levels by number and by gradients, between two levels, bounded; cubes with levels; surfaces of a level; colours
+// of sRGB.
 #include "../expect.h"
 #include <cmath>
 constexpr int size = 8, levels = 4;
@@ -14,6 +15,7 @@ __global__ void fetch(cudaTextureObject_t nearest, cudaTextureObject_t between, 
   out[48 + t] = tex2D<float>(nearest, 0.3f, 0.6f);
   out[64 + t] = texCubemapLod<float>(cube, t % 2 ? 1 : -1, 0.1f, 0.2f, t / 8);
 }
+__global__ void read_colors(cudaTextureObject_t colors, float4* out) { out[threadIdx.x] = tex2D<float4>(colors, threadIdx.x + 0.5f, 0.5f); }
 __global__ void write(cudaSurfaceObject_t level) { surf2Dwrite(float(threadIdx.x) + 100, level, threadIdx.x % 2 * 4, threadIdx.x / 2); }
 
 cudaTextureObject_t texture(cudaMipmappedArray_t mipmap, cudaTextureFilterMode between, float least, float most) {
@@ -71,6 +73,23 @@ int main() {
   write<<<1, 4>>>(surface);
   std::vector<float> texels(4);
   EXPECT(cudaMemcpy2DFromArray(texels.data(), 8, array, 0, 0, 8, 2, cudaMemcpyDeviceToHost) == cudaSuccess && texels[3] == 103);
+
+  const auto of_bytes = cudaCreateChannelDesc<uchar4>();
+  const std::vector<uchar4> colors{{0, 5, 10, 0}, {20, 60, 100, 50}, {150, 200, 255, 255}};
+  EXPECT(cudaMallocArray(&array, &of_bytes, 3, 1) == cudaSuccess && cudaMemcpy2DToArray(array, 0, 0, colors.data(), 12, 12, 1, cudaMemcpyHostToDevice) == cudaSuccess);
+  resource.res.array.array = array;
+  cudaTextureDesc how = {};
+  how.readMode = cudaReadModeNormalizedFloat, how.sRGB = 1;
+  cudaTextureObject_t as_srgb;
+  EXPECT(cudaCreateTextureObject(&as_srgb, &resource, &how, nullptr) == cudaSuccess);
+  auto* linear = device(std::vector<float4>(3));
+  read_colors<<<1, 3>>>(as_srgb, linear);
+  const auto seen = host(linear, 3);
+  for (int i = 0; i < 3; ++i) {
+    const float g = colors[i].y / 255.f, expected = g <= 0.04045f ? g / 12.92f : std::pow((g + 0.055f) / 1.055f, 2.4f);
+    EXPECT(std::fabs(seen[i].y - expected) < 1e-4f && std::fabs(seen[i].w - colors[i].w / 255.f) < 1e-6f);
+  }
+  EXPECT(seen[2].z == 1 && seen[0].x == 0);
   EXPECT(cudaFreeMipmappedArray(mipmap) == cudaSuccess && cudaFreeMipmappedArray(of_cube) == cudaSuccess);
   std::puts(wrong ? "FAIL" : "all right");
   return wrong;
