@@ -595,6 +595,14 @@ u32 convert_small_floats(const Operands& o, const Lane& lane) {
     };
     return half(1) << 16 | half(0);
   }
+  if (o.function == 3) {
+    const double value = relu(as_float(low(signed_source(o.b, lane.b))));
+    constexpr u32 largest = 0x7f7fe000;
+    const double rounded = value != value ? value : round_to(value, 11, -126, 127, direction_of(o));
+    const u32 found = canonical(static_cast<float>(rounded));
+    const bool is_infinite = (found & 0x7fffffff) == 0x7f800000;
+    return is_infinite && o.saturates ? (found & 0x80000000) | largest : found;
+  }
   const bool from_halves = o.source_type == 1;
   const auto half = [&](u32 bits_of_it) {
     const auto word = static_cast<std::uint16_t>(bits_of_it);

@@ -1083,8 +1083,29 @@ private:
     if (o_.c.index != zero_register && o_.type == static_cast<std::uint8_t>(SmallFloat::e2m1))
       refuse("F2FP of nibbles with a third operand");
   }
+  /// A float to the nearest of 19 bits, or towards zero.
+  void round_to_tf32() {
+    o_.function = 3;
+    name(".TF32");
+    ignore(76, 1);
+    ignore(78, 1);
+    ignore(86, 1);
+    ignore(89, 1);
+    o_.saturates = flag(77, ".SATFINITE");
+    const std::uint32_t direction = take(79, 2);
+    o_.rounding = direction == 3 ? Rounding::zero : Rounding::nearest;
+    if (direction != 0 && direction != 3)
+      refuse("a rounding to TF32");
+    o_.relu = flag(75, ".RELU");
+    destination();
+    ignore(24, 8);
+    o_.b = slot_32(Modifiers::sign);
+    ignore(64, 8);
+  }
   /// Two floats of 8 bits or fewer to halves.
   void unpack_small_floats() {
+    if (word_.bit(86) && word_.bit(78) && word_.bit(76))
+      return round_to_tf32();
     o_.function = 2;
     o_.bf16 = flag(76);
     name(o_.bf16 ? ".BF16.UNPACK" : ".F16.UNPACK");

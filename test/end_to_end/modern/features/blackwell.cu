@@ -1,7 +1,7 @@
 // flags: -arch=sm_100a -std=c++17
 // gpu: b200
 // Loads and stores of 32 bytes, pairs of floats, the largest of three and of a warp's floats; blocks that take over the work of
-// others; zeros in bulk.
+// others; zeros in bulk; roundings to TF32.
 #include "../expect.h"
 #include <algorithm>
 #include <cstdint>
@@ -37,6 +37,10 @@ __global__ void take_over(int* done, int* blocks) {
     __syncthreads();
   }
 }
+__global__ void to_tf32(const float* in, unsigned* out) {
+  const int t = threadIdx.x; float y = in[t];
+  asm("cvt.rn.tf32.f32 %0, %1;" : "=r"(out[t]) : "f"(y)); asm("cvt.rz.tf32.f32 %0, %1;" : "=r"(out[4 + t]) : "f"(y)); asm("cvt.rn.satfinite.relu.tf32.f32 %0, %1;" : "=r"(out[8 + t]) : "f"(y));
+}
 __global__ void zeros(int* out) {
   __shared__ alignas(16) int tile[128];
   tile[threadIdx.x] = 7;
@@ -50,6 +54,8 @@ int main() {
   std::vector<float2> p(32); for (int i = 0; i < 32; ++i) p[i] = {i * 0.5f, 10.f - i}; auto* dp = device(p); pairs<<<1, 32>>>(dp, out); auto q = host(dp, 32); r = host(out, 64); bad = 0;
   for (int i = 0; i < 32; ++i) bad += q[i].x != p[i].x * p[i].x + p[i].x || q[i].y != p[i].y * p[i].y + p[i].y || r[i] != std::max(std::max(p[i].x, p[i].y), 5.f) || r[32 + i] != 10; EXPECT(bad == 0);
   auto *done = device(std::vector<int>(64 * 32)), *blocks = device(std::vector<int>(1)); take_over<<<64, 32>>>(done, blocks); EXPECT(cudaDeviceSynchronize() == cudaSuccess); const auto d = host(done, 64 * 32); bad = 0; for (int i = 0; i < 64 * 32; ++i) bad += d[i] != i / 32; EXPECT(bad == 0); EXPECT(host(blocks, 1)[0] == 64);
+  const float largest = 3.4028235e38f; auto* bits = device(std::vector<unsigned>(12)); to_tf32<<<1, 4>>>(device(std::vector<float>{1 + 3 / 2048.f, -1 - 1 / 2048.f, largest, -largest}), bits);
+  EXPECT(host(bits, 12) == std::vector<unsigned>({0x3f804000, 0xbf800000, 0x7f800000, 0xff800000, 0x3f802000, 0xbf800000, 0x7f7fe000, 0xff7fe000, 0x3f804000, 0, 0x7f7fe000, 0}));
   zeros<<<1, 128>>>(done); const auto z = host(done, 128); bad = 0; for (int i = 0; i < 128; ++i) bad += z[i] != (i < 64 ? 0 : 7); EXPECT(bad == 0);
   std::puts(wrong ? "FAIL" : "all right");
   return wrong;
