@@ -47,6 +47,7 @@ Memory::Memory(const Snapshot& snapshot, const Gpu& gpu, std::span<const L2> bef
       std::max(ticks(gpu.cycles(gpu.dram.burst_ns / gpu.dram.achieved)), ticks(gpu.dram.cycles_of_sector()));
   turn_ = 2 * (std::max(ticks(gpu.cycles(gpu.dram.burst_ns / gpu.dram.copies_achieved)), burst_) - burst_);
   opening_ = ticks(gpu.cycles(gpu.dram.opening_ns));
+  in_view_ = burst_ * OpenedRows::sectors_in_view;
   const double to_bank = gpu.dram.latency_ns - gpu.l2.latency_ns - gpu.dram.activate_ns - gpu.dram.burst_ns;
   to_bank_ = ticks(std::max(0.0, gpu.cycles(to_bank)));
   for (unsigned i = 0; i < partitions_; ++i)
@@ -321,25 +322,34 @@ Cycle Memory::write_memory(std::uint32_t line, unsigned sectors, Cycle now, Memo
 }
 
 /// Reads or writes sectors. A bank opens its rows one after the other, while the bus of its channel transfers
-/// for other banks.
+/// for other banks. A row that is opened for what is in view of the channel's scheduler is opened once.
 Memory::Transfer Memory::use_memory(std::uint32_t line, unsigned sectors, Cycle now, MemoryUse use) {
   const DramMap::Place place = dram_map_(line);
   Bank& bank = banks_[place.bank];
   Channel& channel = channels_[place.channel];
-  const Ticks opening = bank.open_row == place.row ? 0
-                        : bank.open_row == no_line ? activate_
-                                                   : precharge_ + activate_;
-  const bool opens = opening != 0;
-  activations_ += opens;
-  bank.open_row = place.row;
+  const bool is_read = use == MemoryUse::read;
   const Ticks arrival = now * ticks_per_cycle + to_bank_;
+  const Ticks free = channel.bus.start(arrival);
+  OpenedRows& rows = is_read ? bank.to_read : bank.to_write;
+  OpenedRows::Row* const held =
+      rows.held(place.row, is_read ? free - std::min(free - arrival, in_view_) : channel.batches);
+  const bool opens = bank.open_row != place.row && held == nullptr;
+  const Ticks opening = !opens ? 0 : bank.open_row == no_line ? activate_ : precharge_ + activate_;
+  activations_ += opens;
   const Ticks opened = std::max(arrival, bank.free_at) + opening;
   const unsigned count = sector_count(sectors);
   const Ticks bursts = burst_ * count;
   bank.free_at = opened + bursts;
-  const Ticks on_bus = use == MemoryUse::read ? read_bus(channel, arrival, count, opens)
-                                              : write_bus(channel, arrival, count, opens);
+  const std::uint32_t batch = channel.batches;
+  const Ticks on_bus =
+      is_read ? read_bus(channel, arrival, count, opens) : write_bus(channel, arrival, count, opens);
   const Ticks start = std::max(on_bus, opened);
+  if (held == nullptr) {
+    bank.open_row = place.row;
+    rows.open(place.row, is_read ? start + bursts : batch);
+  } else if (is_read) {
+    held->until += bursts;
+  }
   if (observer_ != nullptr)
     observer_->used_memory(
         {.evicted = use == MemoryUse::write_back, .writes = use != MemoryUse::read, .opens_row = opens},
@@ -362,6 +372,7 @@ Ticks Memory::write_bus(Channel& channel, Ticks arrival, unsigned sectors, bool 
     channel.bus.serve(arrival, time_of_batch(channel));
     channel.read -= std::min(channel.read, channel.collected);
     channel.collected = channel.opened = 0;
+    ++channel.batches;
   }
   return start;
 }

@@ -13,6 +13,7 @@
 #include "numeric/random.h"
 #include "test/model/reference_sm.h"
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <string_view>
@@ -153,14 +154,21 @@ private:
     std::vector<Slice> slices;
     model::Ticks way_free = 0;
   };
+  /// A row, and until when it serves what arrives for it: a time, or the batch in which it is written.
+  struct Opened {
+    std::uint32_t row;
+    std::uint64_t until;
+  };
   struct Bank {
     model::Ticks free = 0;
     std::optional<std::uint32_t> row;
+    std::deque<Opened> read, written; ///< at most four, the one that was opened first in front
   };
   /// Of the sectors that were read, `unturned` are followed by no turn of the bus yet.
   struct Bus {
     model::Ticks free = 0;
     unsigned unturned = 0, collected = 0, opened = 0; ///< rows, for what is collected
+    unsigned batches = 0;
   };
 
   /// The accesses and other instructions for which a warp waits by one register.
@@ -844,28 +852,48 @@ private:
     const auto place = map_(line);
     Bank& bank = banks_[place.bank];
     const model::Gpu::Dram& dram = gpu_.dram;
-    const model::Ticks opening = bank.row == place.row ? 0
-                                 : bank.row ? in_ticks(dram.precharge_ns) + in_ticks(dram.activate_ns)
-                                            : in_ticks(dram.activate_ns);
-    bank.row = place.row;
     const model::Ticks arrival =
         now * model::ticks_per_cycle +
         in_ticks(std::max(0.0, dram.latency_ns - gpu_.l2.latency_ns - dram.activate_ns - dram.burst_ns));
     const model::Ticks burst = in_ticks(dram.burst_ns / dram.achieved);
     Bus& bus = buses_[place.channel];
+    // A request comes into the scheduler's view once no more than 256 sectors are before it.
+    model::Ticks since = arrival;
+    if (bus.free > arrival + 256 * burst)
+      since = bus.free - 256 * burst;
+    std::deque<Opened>& rows = writes ? bank.written : bank.read;
+    const auto known = std::ranges::find_if(rows, [&](const Opened& one) { return one.row == place.row; });
+    const bool joins = known != rows.end() && known->until >= (writes ? bus.batches : since);
+    const bool opens = !joins && bank.row != place.row;
+    const model::Ticks opening = !opens     ? 0
+                                 : bank.row ? in_ticks(dram.precharge_ns) + in_ticks(dram.activate_ns)
+                                            : in_ticks(dram.activate_ns);
     const model::Ticks opened = std::max(arrival, bank.free) + opening;
     const model::Ticks bursts = burst * sector_count(sectors);
     bank.free = opened + bursts;
     const model::Ticks on_bus = std::max(arrival, bus.free);
+    const std::uint64_t until = writes ? bus.batches : std::max(on_bus, opened) + bursts;
+    if (joins) {
+      known->until += writes ? 0 : bursts;
+    } else {
+      bank.row = place.row;
+      if (known != rows.end())
+        known->until = until;
+      else
+        rows.push_back({place.row, until});
+      if (rows.size() > 4)
+        rows.pop_front();
+    }
     if (!writes) {
-      bus.free = on_bus + bursts + (opening != 0 ? in_ticks(dram.opening_ns) : 0);
+      bus.free = on_bus + bursts + (opens ? in_ticks(dram.opening_ns) : 0);
       bus.unturned = std::min(bus.unturned + unsigned(sector_count(sectors)), dram.write_batch_sectors);
     } else {
       bus.collected += sector_count(sectors);
-      bus.opened += opening != 0;
+      bus.opened += opens;
       if (bus.collected >= dram.write_batch_sectors) {
         bus.free = std::max(bus.free, arrival) + bus.opened * in_ticks(dram.opening_ns);
         bus.opened = 0;
+        ++bus.batches;
         for (; bus.collected != 0; --bus.collected) {
           bus.free += burst;
           if (bus.unturned != 0) {
