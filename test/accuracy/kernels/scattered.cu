@@ -1,6 +1,6 @@
 // Arrays whose elements are scaled at strides, or read, or read and written, in an order without a pattern.
 //
-// Usage: scattered [ELEMENTS]    2^26; with strides of 2, 8 and 32
+// Usage: scattered [ELEMENTS]    2^26; with strides of 2, 8 and 32, and at last of 4, 16 and 64
 #include "program.h"
 
 /// All threads have an element: the array is passed as often as the stride is long.
@@ -47,5 +47,7 @@ int main(int count, char** values) {
   fill_order<<<432, threads>>>(order, elements);
   scale_gathered<<<blocks, threads>>>(in, order, out, elements);
   scale_scattered<<<blocks, threads>>>(in, order, out, elements);
+  for (const int stride : {4, 16, 64})
+    scale_at_stride<<<blocks, threads>>>(in, out, elements, stride);
   return finish();
 }
