@@ -101,7 +101,12 @@ void ErrorList::HandleDiagnostic(clang::DiagnosticsEngine::Level level, const cl
   if (level < clang::DiagnosticsEngine::Error)
     return;
   is_about_shared_object_ = is_about_shared_object(diagnostic);
-  const bool refused = !nested_launches_ && is_nested_launch(diagnostic);
+  constexpr std::string_view nested =
+      "a kernel that launches a kernel (dynamic parallelism) is not supported on the CPU back end (launch it "
+      "from the host, or choose a GPU: --backend gpu)";
+  const bool is_nested = is_nested_launch(diagnostic), refused = !nested_launches_ && is_nested;
+  if (is_nested && nested_launches_)
+    nested_.push_back(error_at(diagnostic, std::string(nested)));
   const bool harmless = share_all_the_same(diagnostic) || (is_ignored_ && is_ignored_()) ||
                         (is_harmless(diagnostic.getID()) && !refused);
   if (errors_.empty() && harmless) {
@@ -116,8 +121,7 @@ void ErrorList::HandleDiagnostic(clang::DiagnosticsEngine::Level level, const cl
                      clang::DiagnosticIDs::getCategoryNumberForDiag(clang::diag::err_pp_hash_error);
   llvm::SmallString<256> reason;
   if (refused)
-    reason = "a kernel that launches a kernel (dynamic parallelism) is not supported on the CPU back end "
-             "(launch it from the host, or choose a GPU: --backend gpu)";
+    reason = nested;
   else
     diagnostic.FormatDiagnostic(reason);
   errors_.push_back(error_at(diagnostic, std::string(reason)));

@@ -34,6 +34,8 @@ public:
   bool incomplete() const { return incomplete_; }
   /// Makes a nested launch (of a kernel by a kernel) an error: the code is for a back end without them.
   void refuse_nested_launches() { nested_launches_ = false; }
+  /// Returns the nested launches that were let pass.
+  const std::vector<ClangError>& nested_launches() const { return nested_; }
   /// Makes errors harmless as long as the function returns true.
   void ignore_while(std::function<bool()> is_ignored) { is_ignored_ = std::move(is_ignored); }
   /// Returns the functions that were refused because they lack targets that others of their declarations
@@ -43,7 +45,7 @@ public:
   std::string first() const { return errors_.empty() ? std::string() : errors_.front().message; }
 
 private:
-  std::vector<ClangError> errors_;
+  std::vector<ClangError> errors_, nested_;
   DefinitionTargets lacking_targets_;
   std::function<bool()> is_ignored_;
   bool incomplete_ = false;

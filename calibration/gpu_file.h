@@ -2,6 +2,7 @@
 #pragma once
 
 #include "calibration/analyse.h"
+#include "document/document.h"
 #include "model/gpu/nearest_gpu.h"
 
 #include <string>
@@ -17,7 +18,7 @@ Expected<std::string> print_gpu_file(const Curves& curves, const Findings& findi
 /// Returns the GPU's compute capability, 8.9.
 Expected<double> compute_capability(const Curves& curves);
 
-/// Returns the findings that a GPU file has no figure for, one line each, for people.
-std::string print_findings(const Curves& curves, const Findings& findings);
+/// Returns what was found, a row each, among it what a GPU file has no figure for.
+document::Document findings_document(const Curves& curves, const Findings& findings);
 
 } // namespace warplens::calibration

@@ -17,8 +17,17 @@ namespace warplens::document {
 /// Says how much a text asks for attention; printers choose the colour or the type.
 enum class Tone : std::uint8_t { plain, strong, faint, notable, alarming };
 
-/// Says who reads a part: people do in text, Markdown and HTML, programs do in CSV and JSON.
-enum class Audience : std::uint8_t { all, people, programs };
+/// Says who reads a part: people do on terminals (text), where the last line is seen first, and on pages
+/// (Markdown and HTML), whose first line is; programs do in CSV and JSON. Each value is the set of its
+/// readers.
+enum class Audience : std::uint8_t {
+  terminals = 1,
+  pages = 2,
+  people = terminals | pages,
+  programs = 4,
+  all_but_terminals = pages | programs,
+  all = people | programs,
+};
 
 enum class Kind : std::uint8_t {
   words,    ///< a text; a line may become several
@@ -68,6 +77,7 @@ struct Row {
   std::vector<Cell> cells; ///< one per column
   Tone tone = Tone::plain;
   Audience audience = Audience::all;
+  std::string above = {}; ///< words for people across all columns: what this row and those below are about
 };
 
 struct Table {
@@ -81,15 +91,38 @@ struct Table {
 struct Paragraph {
   std::string text;
   Tone tone = Tone::plain;
+  Audience audience = Audience::all;
 };
 
 /// Text that keeps its lines: a file, a command.
 struct Listing {
   std::string language; ///< the name of it in Markdown: "toml", "sh"
   std::string text;
+  Audience audience = Audience::all;
 };
 
-using Block = std::variant<Paragraph, Table, Listing>;
+/// A statement about a place, and what speaks for it.
+struct Finding {
+  std::string severity; ///< a word or two, "worse"; empty: it has none
+  std::string place;    ///< a line or a kernel; empty: it has none
+  std::string statement;
+  std::vector<std::string> evidence = {}; ///< a line of words each
+  Tone tone = Tone::plain;                ///< of the severity
+};
+
+struct Findings {
+  std::vector<Finding> findings = {};
+  Audience audience = Audience::all;
+};
+
+/// A picture, which only pages have.
+struct Figure {
+  std::string caption;
+  std::string svg;     ///< what HTML shows
+  std::string address; ///< the path or URL of the same picture, for Markdown; empty: it is nowhere
+};
+
+using Block = std::variant<Paragraph, Table, Listing, Findings, Figure>;
 
 struct Section {
   std::string heading; ///< empty: it has none

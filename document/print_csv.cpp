@@ -43,8 +43,11 @@ std::string print_csv(const Document& document) {
   std::string text, last_heading;
   for (const Section& section : document.sections)
     for (const Block& block : section.blocks) {
-      const auto* table = std::get_if<Table>(&block);
-      if (table == nullptr || !is_for(table->audience, Audience::programs))
+      const auto* findings = std::get_if<Findings>(&block);
+      const std::optional<Table> of_findings =
+          findings != nullptr ? std::optional(table_of(*findings)) : std::nullopt;
+      const Table* const table = of_findings ? &*of_findings : std::get_if<Table>(&block);
+      if (table == nullptr || !is_for(block, Audience::programs))
         continue;
       const std::vector<std::size_t> columns = columns_without_bars(*table, Audience::programs);
       std::string heading = heading_of(*table, columns);

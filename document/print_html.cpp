@@ -23,6 +23,7 @@ th,td{{border:1px solid #8886;padding:.3rem .6rem;text-align:left;vertical-align
 .strong{{font-weight:600}} .faint{{opacity:.7}} .notable{{color:#b26a00}} .alarming{{color:#d0312d;font-weight:600}}
 pre{{overflow-x:auto;padding:.6rem;background:#8881}}
 meter{{width:6rem}}
+figure{{margin:.5rem 0 1.5rem}} figure svg{{max-width:100%;height:auto}} figcaption{{opacity:.7}}
 </style></head><body>
 <h1>{0}</h1>
 )";
@@ -56,9 +57,30 @@ struct BlockHtml {
     return "<pre>" + text + "</pre>\n";
   }
 
+  std::string operator()(const Findings& findings) const {
+    std::string text = "<ul>";
+    for (const Finding& finding : findings.findings) {
+      const std::string severity =
+          finding.severity.empty()
+              ? ""
+              : fmt::format("<b{}>{}</b>", class_of(finding.tone, false), html_text(finding.severity));
+      text += "<li>" + sentence_of(severity, html_text(finding.place), html_text(finding.statement));
+      std::string evidence;
+      for (const std::string& line : finding.evidence)
+        evidence += "<li>" + html_text(line);
+      text += (evidence.empty() ? "" : "<ul>" + evidence + "</ul>") + "\n";
+    }
+    return text + "</ul>\n";
+  }
+
+  std::string operator()(const Figure& figure) const {
+    return fmt::format("<figure>{}<figcaption>{}</figcaption></figure>\n", figure.svg,
+                       html_text(figure.caption));
+  }
+
   std::string operator()(const Table& table) const {
-    const std::vector<std::size_t> columns = columns_for(table, Audience::people);
-    if (!is_for(table.audience, Audience::people) || columns.empty())
+    const std::vector<std::size_t> columns = columns_for(table, Audience::pages);
+    if (columns.empty())
       return "";
     std::string text = table.caption.empty() ? "" : "<p>" + html_text(table.caption) + "</p>\n";
     text += "<table><tr>";
@@ -66,7 +88,9 @@ struct BlockHtml {
       text += fmt::format("<th{}>{}", class_of(Tone::plain, is_figure(table.columns[column].kind)),
                           html_text(table.columns[column].heading));
     text += "\n";
-    for (const Row* row : rows_for(table, Audience::people)) {
+    for (const Row* row : rows_for(table, Audience::pages)) {
+      if (!row->above.empty())
+        text += fmt::format("<tr><th colspan=\"{}\">{}\n", columns.size(), html_text(row->above));
       text += "<tr" + class_of(row->tone, false) + ">";
       for (const std::size_t column : columns)
         text +=
@@ -86,7 +110,8 @@ std::string print_html(const Document& document) {
     if (!section.heading.empty())
       page += "<h2>" + html_text(section.heading) + "</h2>\n";
     for (const Block& block : section.blocks)
-      page += std::visit(BlockHtml{}, block);
+      if (is_for(block, Audience::pages))
+        page += std::visit(BlockHtml{}, block);
   }
   return page + "</body></html>\n";
 }

@@ -44,6 +44,18 @@ struct BlockJson {
     return {{"listing", listing.text}, {"language", listing.language}};
   }
 
+  Json operator()(const Findings& findings) const {
+    Json list = Json::array();
+    for (const Finding& finding : findings.findings)
+      list.push_back({{"severity", finding.severity},
+                      {"place", finding.place},
+                      {"statement", finding.statement},
+                      {"evidence", finding.evidence}});
+    return {{"findings", std::move(list)}};
+  }
+
+  Json operator()(const Figure&) const { return {}; } // only pages have it
+
   Json operator()(const Table& table) const {
     const std::vector<std::size_t> shown = columns_without_bars(table, Audience::programs);
     Json columns = Json::array(), rows = Json::array();
@@ -65,11 +77,6 @@ struct BlockJson {
   }
 };
 
-bool is_for_programs(const Block& block) {
-  const auto* table = std::get_if<Table>(&block);
-  return table == nullptr || is_for(table->audience, Audience::programs);
-}
-
 } // namespace
 
 std::string print_json(const Document& document) {
@@ -77,7 +84,7 @@ std::string print_json(const Document& document) {
   for (const Section& section : document.sections) {
     Json blocks = Json::array();
     for (const Block& block : section.blocks)
-      if (is_for_programs(block))
+      if (is_for(block, Audience::programs))
         blocks.push_back(std::visit(BlockJson{}, block));
     json["sections"].push_back({{"heading", section.heading}, {"blocks", std::move(blocks)}});
   }

@@ -12,7 +12,8 @@ namespace {
 
 constexpr unsigned min_width = 80, bar_width = 8;
 constexpr std::size_t below_heading = 2, hanging = 2, gap = 2; ///< in columns of the terminal
-constexpr std::size_t min_name = 16, min_words = 24;           ///< the narrowest that a column is made
+constexpr std::size_t below_finding = 4;
+constexpr std::size_t min_name = 16, min_words = 24; ///< the narrowest that a column is made
 
 std::string coloured(const Style& style, Tone tone, const std::string& text) {
   if (text.find_first_not_of(' ') == std::string::npos)
@@ -31,8 +32,11 @@ std::string coloured(const Style& style, Tone tone, const std::string& text) {
 class TableText {
 public:
   TableText(const Table& table, std::size_t indent, std::size_t width, const Style& style)
-      : table_(table), columns_(columns_for(table, Audience::people)),
-        rows_(rows_for(table, Audience::people)), indent_(indent), width_(width), style_(style) {
+      : table_(table), columns_(columns_for(table, Audience::terminals)),
+        rows_(rows_for(table, Audience::terminals)), above_indent_(indent), indent_(indent), width_(width),
+        style_(style) {
+    if (std::ranges::any_of(rows_, [](const Row* row) { return !row->above.empty(); }))
+      indent_ += below_heading;
     for (const std::size_t column : columns_) {
       std::size_t widest = table.has_headings ? width_of(printable(table.columns[column].heading)) : 0;
       for (const Row* row : rows_)
@@ -124,6 +128,9 @@ private:
       cells.push_back(std::move(lines));
     }
     std::string text;
+    if (!row.above.empty())
+      for (const std::string& line : wrapped(printable(row.above), width_ - above_indent_))
+        text += std::string(above_indent_, ' ') + line + "\n";
     for (std::size_t line = 0; line < height; ++line) {
       std::string printed(indent_, ' ');
       for (std::size_t at = 0; at < columns_.size(); ++at)
@@ -137,7 +144,7 @@ private:
   std::vector<std::size_t> columns_;
   std::vector<const Row*> rows_;
   std::vector<std::size_t> widths_; ///< of the columns that are shown
-  std::size_t indent_, width_;
+  std::size_t above_indent_, indent_, width_;
   const Style& style_;
 };
 
@@ -147,18 +154,27 @@ struct BlockText {
   const Style& style;
 
   std::string operator()(const Paragraph& paragraph) const {
+    return lines(printable(paragraph.text), before, paragraph.tone);
+  }
+
+  std::string operator()(const Findings& findings) const {
     std::string text;
-    std::size_t blanks = before;
-    for (const std::string& line : wrapped(printable(paragraph.text), width - before - hanging)) {
-      text += std::string(blanks, ' ') + coloured(style, paragraph.tone, line) + "\n";
-      blanks = before + hanging;
+    for (const Finding& finding : findings.findings) {
+      const std::string severity = printable(finding.severity);
+      std::string sentence = lines(
+          sentence_of(severity, printable(finding.place), printable(finding.statement)), before, Tone::plain);
+      if (sentence.starts_with(std::string(before, ' ') + severity)) // it is not broken
+        sentence.replace(before, severity.size(), coloured(style, finding.tone, severity));
+      text += sentence;
+      for (const std::string& line : finding.evidence)
+        text += lines(printable(line), before + below_finding, Tone::plain);
     }
     return text;
   }
 
+  std::string operator()(const Figure&) const { return ""; }
+
   std::string operator()(const Table& table) const {
-    if (!is_for(table.audience, Audience::people))
-      return "";
     if (table.caption.empty())
       return TableText(table, before, width, style).print();
     return (*this)(Paragraph{table.caption, Tone::faint}) +
@@ -171,6 +187,18 @@ struct BlockText {
       text += (line.empty() ? "" : std::string(before, ' ') + printable(line)) + "\n";
     return text;
   }
+
+private:
+  /// Returns the words in lines behind `blanks`, the second and later ones hanging.
+  std::string lines(const std::string& words, std::size_t blanks, Tone tone) const {
+    std::string text;
+    std::size_t indent = blanks;
+    for (const std::string& line : wrapped(words, width - blanks - hanging)) {
+      text += std::string(indent, ' ') + coloured(style, tone, line) + "\n";
+      indent = blanks + hanging;
+    }
+    return text;
+  }
 };
 
 } // namespace
@@ -180,14 +208,15 @@ std::string print_text(const Document& document, const TextLook& look) {
   const std::size_t width = std::max(look.width, min_width);
   std::string text;
   for (const Section& section : document.sections) {
-    if (!text.empty())
-      text += "\n";
+    std::string printed;
     for (const std::string& line : wrapped(printable(section.heading), width))
       if (!line.empty())
-        text += style.bold(line) + "\n";
+        printed += style.bold(line) + "\n";
     const BlockText print{section.heading.empty() ? 0 : below_heading, width, style};
     for (const Block& block : section.blocks)
-      text += std::visit(print, block);
+      if (is_for(block, Audience::terminals))
+        printed += std::visit(print, block);
+    text += (text.empty() || printed.empty() ? "" : "\n") + printed;
   }
   return text;
 }

@@ -88,6 +88,7 @@ Expected<void> rewrite(const rewriter::Request& request, const RewriteOutputs& o
   const auto accesses = std::ranges::count_if(instrumented->sites, is_access, &Site::kind);
   const nlohmann::json json{{"sites", instrumented->sites.size()},
                             {"accesses", accesses},
+                            {"refused", instrumented->refused},
                             {"removed", instrumented->removed.size()},
                             {"removed_accesses", list(instrumented->removed)},
                             {"repeated_accesses", list(instrumented->repeated)},
@@ -98,6 +99,8 @@ Expected<void> rewrite(const rewriter::Request& request, const RewriteOutputs& o
 
 Expected<void> print_instrumentation_patch(const rewriter::Request& request, const fs::path& include) {
   TRY_LET(instrumented, rewriter::instrument(request));
+  if (!instrumented->refused.empty() && instrumented->sites.empty())
+    return fail("{}", instrumented->refused);
   const auto diff = rewriter::print_instrumentation_patch(*instrumented, include);
   if (std::fwrite(diff.data(), 1, diff.size(), stdout) != diff.size() || std::fflush(stdout) != 0)
     return fail("stdout: error: {}", std::strerror(errno));

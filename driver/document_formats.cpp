@@ -11,25 +11,19 @@ namespace {
 
 constexpr DocumentFormat known_formats[] = {
     {"text", "",
-     [](const document::Document& document, const document::TextLook& look) {
-       return document::print_text(document, look);
+     [](const document::Document& document, const DocumentLook& look) {
+       return document::print_text(document, look.text);
      }},
     {"markdown", "for a pull request",
-     [](const document::Document& document, const document::TextLook&) {
-       return document::print_markdown(document);
+     [](const document::Document& document, const DocumentLook& look) {
+       return document::print_markdown(document, look.markdown);
      }},
     {"csv", "its tables",
-     [](const document::Document& document, const document::TextLook&) {
-       return document::print_csv(document);
-     }},
+     [](const document::Document& document, const DocumentLook&) { return document::print_csv(document); }},
     {"html", "a page",
-     [](const document::Document& document, const document::TextLook&) {
-       return document::print_html(document);
-     }},
+     [](const document::Document& document, const DocumentLook&) { return document::print_html(document); }},
     {"json", "warplens-document/1",
-     [](const document::Document& document, const document::TextLook&) {
-       return document::print_json(document);
-     }},
+     [](const document::Document& document, const DocumentLook&) { return document::print_json(document); }},
 };
 
 /// Returns the documents' formats with those of the command in their places, and then its further ones.
@@ -47,8 +41,7 @@ std::vector<OwnFormat> all_formats(const std::vector<OwnFormat>& own) {
 
 } // namespace
 
-void add_document_options(CLI::App& command, std::string& format, OutputOptions& output,
-                          const std::vector<OwnFormat>& own) {
+void add_format_option(CLI::App& command, std::string& format, const std::vector<OwnFormat>& own) {
   const help::GroupScope group(command, help::printed_group);
   std::vector<std::string> names;
   std::string description;
@@ -60,14 +53,20 @@ void add_document_options(CLI::App& command, std::string& format, OutputOptions&
   command.add_option("--format", format, description)
       ->check(CLI::IsMember(std::move(names)))
       ->option_text("FORMAT=text");
+}
+
+void add_document_options(CLI::App& command, std::string& format, OutputOptions& output,
+                          const std::vector<OwnFormat>& own) {
+  add_format_option(command, format, own);
+  const help::GroupScope group(command, help::printed_group);
   command.add_option("-o,--output", output.file, "write to a file instead of stdout")->type_name("FILE");
 }
 
 Expected<void> print_document(const document::Document& document, const std::string& format,
-                              const OutputOptions& output) {
+                              const OutputOptions& output, const document::MarkdownLook& markdown) {
   const report::TextOptions look = text_options(output);
   const auto* const found = std::ranges::find(known_formats, format, &DocumentFormat::name);
-  return print_text(found->print(document, {look.colour, look.width}), output.file);
+  return print_text(found->print(document, {{look.colour, look.width}, markdown}), output.file);
 }
 
 Expected<void> print_document(const document::Document& document, const std::function<std::string()>& json,

@@ -13,9 +13,14 @@
 
 namespace warplens::driver {
 
+struct DocumentLook {
+  document::TextLook text;
+  document::MarkdownLook markdown;
+};
+
 struct DocumentFormat {
   std::string_view name, help;
-  std::string (*print)(const document::Document& document, const document::TextLook& look);
+  std::string (*print)(const document::Document& document, const DocumentLook& look);
 };
 
 /// A format that a command prints itself, in place of the document's format of that name or beside them.
@@ -23,14 +28,16 @@ struct OwnFormat {
   std::string_view name, help;
 };
 
-/// Adds --format, with the formats of documents and those of the command, and --output. Without --format it
-/// is text.
+/// Adds --format, with the formats of documents and those of the command. Without it the format is text.
+void add_format_option(CLI::App& command, std::string& format, const std::vector<OwnFormat>& own = {});
+
+/// Adds --format and --output.
 void add_document_options(CLI::App& command, std::string& format, OutputOptions& output,
                           const std::vector<OwnFormat>& own = {});
 
 /// Prints the document to stdout or to the file of -o. The format has to be one of documents'.
 Expected<void> print_document(const document::Document& document, const std::string& format,
-                              const OutputOptions& output);
+                              const OutputOptions& output, const document::MarkdownLook& markdown = {});
 
 /// Prints the document, or what `json` returns if the format is "json".
 Expected<void> print_document(const document::Document& document, const std::function<std::string()>& json,

@@ -121,37 +121,8 @@ int run_command_line(std::vector<std::string> arguments) {
 
   driver::Action chosen;
   const auto rest = take_rest(arguments);
-  driver::declare_profile(app, rest, chosen);
-  driver::declare_run(app, rest, chosen);
-  app.add_subcommand("nvcc", "compile like nvcc, with probes: takes nvcc's arguments, or --report FILE...");
-  driver::declare_compile_commands(app, rest, chosen);
-  driver::declare_placement(app, rest, chosen);
-  driver::declare_advise(app, rest, chosen);
-  driver::declare_dram_map(app, chosen);
-  driver::declare_patch(app, chosen);
-  driver::declare_model(app, chosen);
-  driver::declare_report(app, chosen);
-  driver::declare_view(app, chosen);
   int exit_code = 0;
-  driver::declare_diff(app, chosen, exit_code);
-  driver::declare_ab(app, rest, chosen, exit_code);
-  driver::declare_baseline(app, rest, chosen);
-  driver::declare_gate(app, rest, chosen, exit_code);
-  driver::declare_compare(app, chosen);
-  driver::declare_counters(app, chosen);
-  driver::declare_clocks(app, chosen);
-  driver::declare_corun(app, chosen);
-  driver::declare_power(app, chosen);
-  driver::declare_sweep(app, chosen);
-  driver::declare_explain(app, chosen);
-  driver::declare_trace(app, chosen);
-  driver::declare_gpus(app, chosen);
-  driver::declare_inspect(app, chosen);
-  driver::declare_calibrate(app, chosen);
-  driver::declare_doctor(app, chosen);
-  driver::declare_lsp(app, rest, chosen, exit_code);
-  driver::declare_mcp(app, chosen);
-  driver::declare_help(app, chosen);
+  driver::declare_commands({app, rest, chosen, exit_code});
   driver::help::add_help_all(app);
 
   const std::vector<std::string> words = arguments;

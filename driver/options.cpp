@@ -456,29 +456,6 @@ void add_check_options(CLI::App& command, cpu::Checks& checks) {
                     check.name));
 }
 
-namespace {
-
-void add_format_and_output(CLI::App& command, std::string& format, OutputOptions& options,
-                           const std::string& description, std::vector<std::string> choices) {
-  const help::GroupScope group(command, help::printed_group);
-  command.add_option("--format", format, description)
-      ->check(CLI::IsMember(std::move(choices)))
-      ->option_text("FORMAT=text");
-  command.add_option("-o,--output", options.file, "write to a file instead of stdout")->type_name("FILE");
-}
-
-} // namespace
-
-void add_report_options(CLI::App& command, std::string& format, OutputOptions& options,
-                        std::string_view schema) {
-  add_format_and_output(command, format, options, fmt::format("text, html (a page), or json: {}", schema),
-                        {"text", "json", "html"});
-}
-void add_text_or_json_options(CLI::App& command, std::string& format, OutputOptions& options,
-                              std::string_view schema) {
-  add_format_and_output(command, format, options, fmt::format("text, or json: {}", schema), {"text", "json"});
-}
-
 void add_trace_options(CLI::App& command, TraceOptions& options) {
   {
     const help::GroupScope group(command, help::runs_group);

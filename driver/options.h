@@ -107,12 +107,6 @@ void add_registers_option(CLI::App& command, ModelOptions& options);
 void add_quiet_option(CLI::App& command, bool& quiet);
 /// `initial` is the name of the format without --format.
 void add_output_options(CLI::App& command, OutputOptions& options, std::string_view initial = "text");
-/// Adds --format, text, HTML or JSON of that schema, and --output.
-void add_report_options(CLI::App& command, std::string& format, OutputOptions& options,
-                        std::string_view schema);
-/// The same without HTML.
-void add_text_or_json_options(CLI::App& command, std::string& format, OutputOptions& options,
-                              std::string_view schema);
 void add_trace_options(CLI::App& command, TraceOptions& options);
 /// Adds --whole-loops, for commands that model launches as they are.
 void add_loops_option(CLI::App& command, TraceOptions& options);

@@ -78,6 +78,11 @@ static std::vector<cpu::ParameterRecord> parameters_of(const Function& kernel) {
 
 /// Reads the architecture that Clang noted, before the kernel gets another target.
 static unsigned architecture_of(const Function& kernel) {
+  // The one that sources see may be newer than what Clang knows (clang/compiler_identity.h).
+  for (const GlobalVariable& variable : kernel.getParent()->globals())
+    if (variable.getName().contains("warplens_architecture") && variable.hasInitializer())
+      if (const auto* number = dyn_cast<ConstantInt>(variable.getInitializer()))
+        return static_cast<unsigned>(number->getZExtValue());
   StringRef name = kernel.getFnAttribute("target-cpu").getValueAsString();
   unsigned number = 0;
   return name.consume_front("sm_") && !name.consumeInteger(10, number) ? number : 0;

@@ -128,6 +128,12 @@ void lower_statement(CallInst& call) {
     mark_refused(call, fmt::format("{}: {} is not supported on the CPU back end: {}", place_of(call),
                                    function ? *function + ", which is inline PTX," : "inline PTX", what));
   };
+  // The rewriter puts this in the place of the body of a function that Clang refuses.
+  constexpr std::string_view refused_function = "warplens.refused ";
+  if (std::string text = assembly.getAsmString(); text.starts_with(refused_function)) {
+    text.erase(0, refused_function.size());
+    return mark_refused(call, text);
+  }
   IRBuilder<> builder(&call);
   const auto body = warplens::ptx::parse_body(assembly.getAsmString());
   if (!body) {

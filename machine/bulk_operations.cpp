@@ -163,51 +163,63 @@ public:
       offsets_[i] = offsets >> (bits * i) & ((1u << bits) - 1);
   }
 
-  /// Calls `visit(number, address)` for each element; the address is 0 outside of the tensor.
-  template <class Visit> void for_each(Visit visit) const {
+  /// Calls `visit(number, address, count)` for elements that lie beside each other in global memory; the
+  /// address is 0 outside of the tensor.
+  template <class Visit> void for_each_run(Visit visit) const {
     if (is_im2col_)
-      return for_each_in_columns(visit);
+      return for_each_pixel(visit);
+    const u32 step = std::max<u32>(map_.steps[0], 1), in_row = (map_.box[0] + step - 1) / step;
     u32 number = 0;
     Coordinates at{};
     for (;;) {
       Coordinates place{};
       for (u32 i = 0; i < map_.rank; ++i)
         place[i] = first_[i] + at[i];
-      visit(number++, address_of(place));
-      u32 i = 0;
+      visit_row(number, place, in_row, step, visit);
+      number += in_row;
+      u32 i = 1;
       for (; i < map_.rank; at[i++] = 0)
         if ((at[i] += map_.steps[i]) < map_.box[i])
           break;
-      if (i == map_.rank)
+      if (i >= map_.rank)
         return;
     }
   }
 
 private:
-  u64 address_of(const Coordinates& place) const {
-    u64 address = map_.address + u64(place[0]) * bytes_of(map_.type);
-    for (u32 i = 0; i < map_.rank; ++i) {
-      if (place[i] < 0 || place[i] > i64{map_.last[i]})
-        return 0;
-      if (i != 0)
-        address += u64(place[i]) * map_.strides[i - 1];
+  /// Visits the runs of elements along the innermost dimension, `step` apart.
+  template <class Visit>
+  void visit_row(u32 number, const Coordinates& begin, u32 count, u32 step, Visit visit) const {
+    u64 row = map_.address;
+    bool is_inside = true;
+    for (u32 i = 1; i < map_.rank; ++i) {
+      is_inside = is_inside && begin[i] >= 0 && begin[i] <= i64{map_.last[i]};
+      row += u64(begin[i]) * map_.strides[i - 1];
     }
-    return address;
+    for (u32 done = 0; done < count;) {
+      const i64 x = begin[0] + i64{done} * step;
+      const bool is_outside = !is_inside || x < 0 || x > i64{map_.last[0]};
+      const i64 of_run = !is_inside   ? i64{count}
+                         : x < 0      ? -x
+                         : is_outside ? i64{count}
+                                      : map_.last[0] - x + 1;
+      const u32 length = step != 1 ? 1 : static_cast<u32>(std::min<i64>(count - done, of_run));
+      visit(number + done, is_outside ? 0 : row + u64(x) * bytes_of(map_.type), length);
+      done += length;
+    }
   }
   /// Channels of one pixel after the other: those of the box of pixels, innermost dimension first, then of
   /// the next image.
-  template <class Visit> void for_each_in_columns(Visit visit) const {
+  template <class Visit> void for_each_pixel(Visit visit) const {
     u32 number = 0;
     Coordinates pixel = first_;
     const u32 images = map_.rank - 1u;
     for (u32 count = 0; count < map_.pixels; ++count) {
-      for (u32 channel = 0; channel < map_.channels; ++channel) {
-        Coordinates place = pixel;
-        place[0] += channel;
-        for (u32 i = 1; i < images; ++i)
-          place[i] += offsets_[i - 1];
-        visit(number++, address_of(place));
-      }
+      Coordinates place = pixel;
+      for (u32 i = 1; i < images; ++i)
+        place[i] += offsets_[i - 1];
+      visit_row(number, place, map_.channels, 1, visit);
+      number += map_.channels;
       u32 i = 1;
       for (; i < images; ++i) {
         if ((pixel[i] += map_.steps[i]) <= i64{map_.last[i]} + map_.upper_corner[i - 1])
@@ -254,14 +266,14 @@ void observe(Warp& warp, const Operation& o, const Box& box, u32 size) {
                             .further_phases = further_phases,
                             .addresses = addresses});
   };
-  box.for_each([&](u32, u64 address) {
+  box.for_each_run([&](u32, u64 address, u32 count) {
     if (address == 0)
       return;
     if (address != end) {
       tell();
       begin = address;
     }
-    end = address + size;
+    end = address + u64{count} * size;
   });
   tell();
 }
@@ -306,33 +318,38 @@ void copy_tensor(Warp& warp, const Operation& o, Mask) {
   const Box box(map, x.extended, first, c & 0xffff);
   const u32 size = bytes_of(map.type);
   observe(warp, o, box, size);
-  const auto copy = [&](u32 shared) {
-    u32 bytes = 0;
-    box.for_each([&](u32 number, u64 address) {
-      bytes += size;
-      if (warp.is_stopped)
-        return;
-      const u32 at = swizzled(map.swizzle, shared + number * size);
-      std::byte* const here = shared_bytes_at(warp, at, size);
-      if (!here)
-        return fault(warp, o, at);
-      if (address == 0) {
-        if (is_load)
-          fill(map, here, size);
-        return;
-      }
-      const std::byte* const from = is_load ? launch.memory->read(address, size) : nullptr;
-      std::byte* const to = is_load ? nullptr : launch.memory->write(address, size, warp.pc);
-      if (!from && !to)
+  // Bytes that no swizzle parts.
+  constexpr u32 chunk = 16;
+  const bool reduces = x.opcode == Opcode::utmaredg;
+  const auto copy_part = [&](u32 at, u64 address, u32 bytes) {
+    std::byte* const here = shared_bytes_at(warp, at, size);
+    if (!here || !shared_bytes_at(warp, at + bytes - size, size))
+      return fault(warp, o, at);
+    const std::span<std::byte> part(here, bytes);
+    if (address == 0) {
+      for (u32 done = 0; is_load && done < bytes; done += size)
+        fill(map, &part[done], size);
+    } else if (reduces) {
+      std::byte* const to = launch.memory->write(address, bytes, warp.pc);
+      if (!to)
         return fault(warp, o, address);
-      if (is_load)
-        std::memcpy(here, from, size);
-      else if (x.opcode == Opcode::utmastg)
-        std::memcpy(to, here, size);
-      else
-        combine(map.type, x.atomic, to, here);
+      combine(map.type, x.atomic, to, part.data());
+    } else if (is_load ? !launch.memory->copy_from(address, part)
+                       : !launch.memory->copy_to(address, part, warp.pc))
+      fault(warp, o, address);
+  };
+  const auto copy = [&](u32 shared) {
+    u32 all = 0;
+    box.for_each_run([&](u32 number, u64 address, u32 count) {
+      all += count * size;
+      for (u32 done = 0; done < count * size && !warp.is_stopped;) {
+        const u32 at = shared + number * size + done;
+        const u32 bytes = reduces ? size : std::min(count * size - done, chunk - at % chunk);
+        copy_part(swizzled(map.swizzle, at), address == 0 ? 0 : address + done, bytes);
+        done += bytes;
+      }
     });
-    return bytes;
+    return all;
   };
   if (!is_load) {
     copy(b[0]);

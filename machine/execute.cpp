@@ -491,6 +491,9 @@ private:
       return number + 1 < code_.zero_row ? std::uint64_t{word(number + 1)} << 32 | word(number) : 0;
     };
     const Builtins& builtins = options_.builtins;
+    constexpr std::string_view of_runtime = "__cuda_syscall_cnpv2"; // libcudadevrt's, of dynamic parallelism
+    if (name.starts_with(of_runtime) && builtins.launch && builtins.malloc)
+      return call_device_runtime(warp, lane, std::string_view(name).substr(of_runtime.size()));
     if (name == "vprintf" && builtins.vprintf)
       word(4) = static_cast<std::uint32_t>(
           builtins.vprintf(pair(4), bytes_at(warp, lane, pair(6)),
@@ -507,6 +510,67 @@ private:
       warp.stop(Outcome::Kind::trap, "an assertion failed");
     } else
       warp.stop(Outcome::Kind::refused, fmt::format("a call of {}, which the cubin does not have", name));
+  }
+
+  /// Calls a function of CUDA's runtime in device code for one lane. A structure of three words is three
+  /// registers.
+  void call_device_runtime(Warp& warp, std::uint32_t lane, std::string_view name) {
+    auto* registers = reinterpret_cast<std::uint32_t*>(warp.rows);
+    constexpr std::uint32_t last = 12; // register of an argument
+    if (last >= code_.zero_row)
+      return warp.stop(Outcome::Kind::refused,
+                       "a launch by a kernel with fewer registers than its arguments");
+    const auto word = [&](std::uint32_t number) -> std::uint32_t& {
+      return registers[number * lane_count + lane];
+    };
+    const auto pair = [&](std::uint32_t number) {
+      return std::uint64_t{word(number + 1)} << 32 | word(number);
+    };
+    if (name == "GetParameterBufferV2") {
+      const Kernel* const kernel = kernel_at(pair(4));
+      NestedLaunch nested{.grid = {word(6), word(7), word(8)},
+                          .block = {word(9), word(10), word(11)},
+                          .dynamic_shared_bytes = word(12)};
+      std::uint64_t buffer = 0;
+      if (kernel != nullptr) {
+        nested.kernel = kernel->name;
+        nested.parameters.resize(kernel->parameter_bytes);
+        for (const Parameter& parameter : kernel->parameters)
+          nested.places.push_back({parameter.offset, parameter.bytes});
+        buffer = options_.builtins.malloc(std::max<std::uint64_t>(kernel->parameter_bytes, 1));
+      }
+      if (buffer != 0)
+        launch_.nested[buffer] = std::move(nested);
+      word(4) = static_cast<std::uint32_t>(buffer);
+      word(5) = static_cast<std::uint32_t>(buffer >> 32);
+    } else if (name == "LaunchDeviceV2") {
+      constexpr std::uint32_t invalid_value = 1; // cudaErrorInvalidValue
+      const std::uint64_t buffer = pair(4);
+      const auto found = launch_.nested.find(buffer);
+      if (found == launch_.nested.end()) {
+        word(4) = invalid_value;
+        return;
+      }
+      NestedLaunch nested = std::move(found->second);
+      launch_.nested.erase(found);
+      nested.stream = pair(6);
+      if (!launch_.memory->copy_from(buffer, nested.parameters))
+        return warp.stop(Outcome::Kind::fault, "a launch's parameters are outside of memory", buffer);
+      options_.builtins.free(buffer);
+      word(4) = options_.builtins.launch(std::move(nested));
+    } else if (name == "GetLastError" || name == "PeekAtLastError")
+      word(4) = 0;
+    else
+      warp.stop(Outcome::Kind::refused,
+                fmt::format("a call of cuda{} in device code, which is not supported", name));
+  }
+
+  /// Returns the kernel whose code is at an address; null if there is none.
+  const Kernel* kernel_at(std::uint64_t address) const {
+    for (const Kernel& kernel : launch_.program->kernels())
+      if (kernel.code().sections.front().text_address == address)
+        return &kernel;
+    return nullptr;
   }
 
   // ---- lanes that meet

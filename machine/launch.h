@@ -34,6 +34,19 @@ inline constexpr std::uint64_t parameter_window = 0x7200'0000'0000'0000;
 /// Which side of a branch runs first where the lanes of a warp part. Hardware's order is not documented.
 enum class BranchOrder : std::uint8_t { fall_through_first, taken_first };
 
+/// A kernel that a thread launches (CUDA C++ Programming Guide, "CUDA Dynamic Parallelism").
+struct NestedLaunch {
+  struct Place {
+    std::uint32_t offset = 0, bytes = 0;
+  };
+  std::string kernel; ///< mangled
+  Dimensions grid, block;
+  std::uint32_t dynamic_shared_bytes = 0;
+  std::uint64_t stream = 0;          ///< as device code has it
+  std::vector<std::byte> parameters; ///< as device code has them
+  std::vector<Place> places;         ///< of each of them
+};
+
 /// The functions that device code calls but the cubin does not have. A call of one that is empty is refused
 /// by name.
 struct Builtins {
@@ -49,6 +62,8 @@ struct Builtins {
   std::function<bool(std::uint64_t address)> free;
   std::function<void(std::uint64_t message, std::uint64_t file, std::uint32_t line, std::uint64_t function)>
       assert_fail;
+  /// Launches a kernel once the grid that launches has ended. Returns CUDA's error, 0 for none.
+  std::function<std::uint32_t(NestedLaunch launch)> launch;
 };
 
 struct Launch {

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstring>
 #include <optional>
+#include <span>
 
 namespace warplens::machine {
 
@@ -16,21 +17,19 @@ class SharedMatrix {
 public:
   /// The matrix is in the shared memory of this block of the warp's cluster.
   SharedMatrix(Warp& warp, std::uint32_t block, std::uint64_t descriptor, bool is_transposed)
-      : warp_(warp), block_(block), start_(std::uint32_t(descriptor & 0x3fff) << 4),
+      : block_(block), start_(std::uint32_t(descriptor & 0x3fff) << 4),
         leading_(std::uint32_t(descriptor >> 16 & 0x3fff) << 4),
         stride_(std::uint32_t(descriptor >> 32 & 0x3fff) << 4), base_(std::uint32_t(descriptor >> 49 & 7)),
-        row_bytes_(rows_of_swizzle[descriptor >> 62]), is_transposed_(is_transposed) {}
+        row_bytes_(rows_of_swizzle[descriptor >> 62]), is_transposed_(is_transposed) {
+    if (const Block* const of = block_of_shared(warp, std::uint64_t{block} << 24))
+      shared_ = {of->shared, of->shared_bytes};
+  }
 
   /// Returns an element of `bytes` bytes: of a row of A or a column of B, at a place in the depth. An address
   /// outside of shared memory is noted.
   std::uint32_t element(std::uint32_t row, std::uint32_t k, std::uint32_t bytes) {
-    const std::uint32_t in_block = is_transposed_ ? transposed(row * bytes, k) : straight(row, k * bytes);
-    const std::uint32_t address = (in_block & 0x3ffff) | block_ << 24; // in the window of the cluster
     std::uint32_t value = 0;
-    if (const std::byte* at = shared_bytes_at(warp_, address, bytes))
-      std::memcpy(&value, at, bytes);
-    else
-      outside = address;
+    copy(is_transposed_ ? transposed(row * bytes, k) : straight(row, k * bytes), bytes, &value);
     return value;
   }
 
@@ -46,13 +45,8 @@ public:
       return words;
     }
     constexpr std::uint32_t chunk = 16; // which lie together, whatever the swizzle
-    for (std::uint32_t first = 0; first < sizeof words; first += chunk) {
-      const std::uint32_t address = (straight(row, first) & 0x3ffff) | block_ << 24;
-      if (const std::byte* at = shared_bytes_at(warp_, address, chunk))
-        std::memcpy(to + first, at, chunk);
-      else
-        outside = address;
-    }
+    for (std::uint32_t first = 0; first < sizeof words; first += chunk)
+      copy(straight(row, first), chunk, to + first);
     return words;
   }
 
@@ -60,6 +54,14 @@ public:
 
 private:
   static constexpr std::array<std::uint32_t, 4> rows_of_swizzle{16, 128, 64, 32};
+
+  void copy(std::uint32_t at, std::uint32_t bytes, void* to) {
+    const std::uint32_t offset = at & 0x3ffff;
+    if (offset + bytes <= shared_.size() && offset % bytes == 0)
+      std::memcpy(to, shared_.data() + offset, bytes);
+    else
+      outside = offset | block_ << 24; // in the window of the cluster
+  }
 
   std::uint32_t straight(std::uint32_t row, std::uint32_t byte) const {
     const std::uint32_t at = row / 8 * stride_ + row % 8 * row_bytes_;
@@ -77,7 +79,7 @@ private:
     return address ^ (phase & (row_bytes_ / 16 - 1)) << 4;
   }
 
-  Warp& warp_;
+  std::span<const std::byte> shared_; ///< of the block; empty if the cluster has no such one
   std::uint32_t block_, start_, leading_, stride_, base_, row_bytes_;
   bool is_transposed_;
 };

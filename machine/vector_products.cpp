@@ -22,14 +22,25 @@ using sass::Operands;
 /// How an element's bits are a number.
 enum class Kind : std::uint8_t { half, bfloat, tf32, signed_byte, byte, small_float };
 
+/// Returns the numbers that the bits of small floats stand for.
+const std::array<double, 256>& values_of(sass::SmallFloat kind) {
+  const auto values = [](sass::SmallFloat of) {
+    std::array<double, 256> numbers{};
+    for (u32 bits = 0; bits < numbers.size(); ++bits)
+      numbers[bits] = small_float(of, bits);
+    return numbers;
+  };
+  static const std::array<double, 256> e4m3 = values(sass::SmallFloat::e4m3),
+                                       e5m2 = values(sass::SmallFloat::e5m2);
+  return kind == sass::SmallFloat::e4m3 ? e4m3 : e5m2;
+}
+
 /// Reads the elements of a word of factors, of a type that is the same for many.
 class Elements {
 public:
-  Elements(Kind kind, sass::SmallFloat small, bool negates) : kind_(kind), negates_(negates) {
-    if (kind == Kind::small_float)
-      for (u32 byte = 0; byte < small_floats_.size(); ++byte)
-        small_floats_[byte] = small_float(small, byte);
-  }
+  Elements(Kind kind, sass::SmallFloat small, bool negates)
+      : kind_(kind), negates_(negates),
+        small_floats_(kind == Kind::small_float ? values_of(small).data() : nullptr) {}
   u32 per_word() const {
     return kind_ == Kind::tf32 ? 1 : kind_ == Kind::half || kind_ == Kind::bfloat ? 2 : 4;
   }
@@ -63,10 +74,51 @@ public:
         to[i] = -to[i];
   }
 
+  /// Writes the numbers of the same word of eight columns, those of each element beside each other.
+  void read_columns(const u32 (&words)[8], double (*to)[8]) const {
+    switch (kind_) {
+    case Kind::half:
+      for (u32 column = 0; column < 8; ++column) {
+        to[0][column] = half_to_float(static_cast<std::uint16_t>(words[column]));
+        to[1][column] = half_to_float(static_cast<std::uint16_t>(words[column] >> 16));
+      }
+      break;
+    case Kind::bfloat:
+      for (u32 column = 0; column < 8; ++column) {
+        to[0][column] = as_float(words[column] << 16);
+        to[1][column] = as_float(words[column] & 0xffff0000);
+      }
+      break;
+    case Kind::tf32:
+      for (u32 column = 0; column < 8; ++column)
+        to[0][column] = as_float(words[column] & 0xffffe000);
+      break;
+    case Kind::signed_byte:
+      for (u32 i = 0; i < 4; ++i)
+        for (u32 column = 0; column < 8; ++column)
+          to[i][column] = static_cast<std::int8_t>(words[column] >> 8 * i);
+      break;
+    case Kind::byte:
+      for (u32 i = 0; i < 4; ++i)
+        for (u32 column = 0; column < 8; ++column)
+          to[i][column] = words[column] >> 8 * i & 0xff;
+      break;
+    case Kind::small_float:
+      for (u32 i = 0; i < 4; ++i)
+        for (u32 column = 0; column < 8; ++column)
+          to[i][column] = small_floats_[words[column] >> 8 * i & 0xff];
+      break;
+    }
+    if (negates_)
+      for (u32 i = 0; i < per_word(); ++i)
+        for (u32 column = 0; column < 8; ++column)
+          to[i][column] = -to[i][column];
+  }
+
 private:
   Kind kind_;
   bool negates_;
-  std::array<double, 256> small_floats_{};
+  const double* small_floats_; ///< by their bits; null for other kinds
 };
 
 // ---- products of warps
@@ -122,6 +174,25 @@ void write_sums(const Operands& x, const double (&c)[16][8], u32* d) {
     }
 }
 
+/// Adds to sums of 16 × 8 the products of factors, each sum in the order of k.
+template <u32 most>
+void add_tile_products(const double (&a)[16][most], const double (&b)[most][8], u32 depth,
+                       double (&c)[16][8]) {
+  constexpr u32 at_once = 4; // rows, whose sums stay in registers
+  for (u32 first = 0; first < 16; first += at_once) {
+    Doubles sums[at_once][2];
+    std::memcpy(sums, c[first], sizeof sums);
+    for (u32 k = 0; k < depth; ++k) {
+      Doubles of_b[2];
+      std::memcpy(of_b, b[k], sizeof of_b);
+      for (u32 row = 0; row < at_once; ++row)
+        for (u32 part = 0; part < 2; ++part)
+          add_product(a[first + row][k], of_b[part], sums[row][part]);
+    }
+    std::memcpy(c[first], sums, sizeof sums);
+  }
+}
+
 /// HMMA of dense factors.
 template <Kind kind> void multiply_halves(Warp& warp, const Operation& o, Mask) {
   constexpr u32 of_word = kind == Kind::tf32 ? 1 : 2;
@@ -153,19 +224,7 @@ template <Kind kind> void multiply_halves(Warp& warp, const Operation& o, Mask) 
         b[chunk * of_chunk + k][place_of_column(column)] = number(bits[column][k]);
   }
   read_sums(x, warp.row(o.c), c);
-  constexpr u32 at_once = 4; // rows, whose sums stay in registers
-  for (u32 first = 0; first < 16; first += at_once) {
-    Doubles sums[at_once][2];
-    std::memcpy(sums, c[first], sizeof sums);
-    for (u32 k = 0; k < depth; ++k) {
-      Doubles of_b[2];
-      std::memcpy(of_b, b[k], sizeof of_b);
-      for (u32 row = 0; row < at_once; ++row)
-        for (u32 part = 0; part < 2; ++part)
-          add_product(a[first + row][k], of_b[part], sums[row][part]);
-    }
-    std::memcpy(c[first], sums, sizeof sums);
-  }
+  add_tile_products(a, b, depth, c);
   write_sums(x, c, warp.destination(o));
 }
 
@@ -213,6 +272,24 @@ Elements elements_of_group(const Operands& x, bool is_a) {
   return {x.type == 2 ? Kind::tf32 : x.type == 1 ? Kind::bfloat : Kind::half, {}, negates};
 }
 
+/// Reads a sum of 16 × 8 integers as its lanes have it.
+void read_integer_sums(const u32* from, double (&c)[16][8]) {
+  for (u32 row = 0; row < 16; ++row)
+    for (u32 odd = 0; odd < 2; ++odd)
+      for (u32 t = 0; t < 4; ++t)
+        c[row][4 * odd + t] = static_cast<i32>(from[(row / 8 * 2 + odd) * lane_count + row % 8 * 4 + t]);
+}
+void write_integer_sums(const Operands& x, const double (&c)[16][8], u32* d) {
+  constexpr i64 lowest = std::numeric_limits<i32>::min(), highest = std::numeric_limits<i32>::max();
+  for (u32 row = 0; row < 16; ++row)
+    for (u32 odd = 0; odd < 2; ++odd)
+      for (u32 t = 0; t < 4; ++t) {
+        const i64 sum = i64(c[row][4 * odd + t]);
+        d[(row / 8 * 2 + odd) * lane_count + row % 8 * 4 + t] =
+            static_cast<u32>(x.saturates ? std::clamp(sum, lowest, highest) : sum);
+      }
+}
+
 /// This warp has 16 of the 64 rows.
 void multiply_by_warp_group(Warp& warp, const Operation& o, Mask) {
   const Operands& x = *o.operands;
@@ -242,50 +319,31 @@ void multiply_by_warp_group(Warp& warp, const Operation& o, Mask) {
                   &a[lane / 4 + 8 * (word % 2)][per_word * (lane % 4) + 4 * per_word * (word / 2)]);
   }
   SharedMatrix matrix(warp, warp.block->rank, descriptor(o.b), x.product.transposes_b);
-  const bool adds = warp.predicate_in(o, 0) != 0, of_integers = x.opcode == Opcode::igmma,
-             is_wide = of_integers || x.float_result;
+  const bool adds = warp.predicate_in(o, 0) != 0, of_integers = x.opcode == Opcode::igmma;
+  const u32 words_of_sums = of_integers || x.float_result ? 4 : 2; // of a lane, of 16 × 8
   const u32* from_c = warp.row(o.c);
   u32* d = warp.destination(o);
-  for (u32 first = 0; first < columns; first += columns_at_once) {
-    const u32 count = std::min(columns_at_once, columns - first);
-    double b[32][columns_at_once] = {};
-    for (u32 column = 0; column < count; ++column) {
-      const auto words = matrix.row(first + column, bytes);
-      for (u32 word = 0; word < words.size(); ++word) {
-        double numbers[4];
-        of_b.read(words[word], numbers);
-        for (u32 i = 0; i < per_word; ++i)
-          b[word * per_word + i][column] = numbers[i];
-      }
+  for (u32 first = 0; first < columns; first += 8) {
+    u32 words[8][8]; // of the depth, by columns
+    for (u32 column = 0; column < 8; ++column) {
+      const auto of_column = matrix.row(first + column, bytes);
+      for (u32 word = 0; word < 8; ++word)
+        words[word][place_of_column(column)] = of_column[word];
     }
-    for (u32 row = 0; row < 16; ++row) {
-      double sums[columns_at_once] = {};
-      const auto at = [&](u32 column) {
-        const u32 element = (first + column) / 8 * 4 + row / 8 * 2 + column % 2; // of the lane's
-        return (is_wide ? element : element / 2) * lane_count + row % 8 * 4 + column % 8 / 2;
-      };
-      for (u32 column = 0; adds && column < count; ++column) {
-        const u32 bits = from_c[at(column)];
-        sums[column] = of_integers ? double(static_cast<i32>(bits))
-                       : is_wide
-                           ? double{as_float(bits)}
-                           : double{half_to_float(static_cast<std::uint16_t>(bits >> 16 * (column % 2)))};
-      }
-      add_products(sums, a[row], b, depth);
-      for (u32 column = 0; column < count; ++column) {
-        u32& to = d[at(column)];
-        const double sum = sums[column];
-        if (of_integers)
-          to = static_cast<u32>(x.saturates ? std::clamp(i64(sum), i64{std::numeric_limits<i32>::min()},
-                                                         i64{std::numeric_limits<i32>::max()})
-                                            : i64(sum));
-        else if (is_wide)
-          to = canonical(static_cast<float>(sum));
-        else
-          to = (to & ~(0xffffu << 16 * (column % 2))) | u32{double_to_half(sum, Direction::nearest)}
-                                                            << 16 * (column % 2);
-      }
-    }
+    alignas(32) double b[32][8], c[16][8] = {};
+    for (u32 word = 0; word < 8; ++word)
+      of_b.read_columns(words[word], &b[word * per_word]);
+    if (adds && of_integers)
+      read_integer_sums(from_c, c);
+    else if (adds)
+      read_sums(x, from_c, c);
+    add_tile_products(a, b, depth, c);
+    if (of_integers)
+      write_integer_sums(x, c, d);
+    else
+      write_sums(x, c, d);
+    from_c += words_of_sums * lane_count;
+    d += words_of_sums * lane_count;
   }
   if (matrix.outside)
     fault(warp, o, *matrix.outside);

@@ -135,6 +135,8 @@ struct LaunchState {
     std::uint64_t offset = 0, bytes = 0, address = 0;
   };
   std::vector<BoundConstant> bound_constants;
+  /// Launches whose parameters threads are writing, by the address of these.
+  std::unordered_map<std::uint64_t, NestedLaunch> nested;
 
   /// Returns the address in memory of an offset in bank 3; 0 if it has none.
   std::uint64_t address_of_constant(std::uint64_t offset) const {

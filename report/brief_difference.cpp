@@ -40,42 +40,51 @@ std::vector<ChangedSite> changed_sites(const judge::Difference& difference) {
   return sites;
 }
 
-std::string line_of(const judge::SiteChange& change) {
+/// Returns the figures that changed; empty: none of them is a cause.
+std::string causes_text(const judge::SiteChange& change) {
   std::vector<std::string> figures;
   for (const judge::FigureChange& figure : change.figures)
     if (is_cause(figure.figure) && (figure.is_better() || figure.is_worse()))
       figures.push_back(fmt::format("{} {:.4g} → {:.4g}", figure.figure, figure.before, figure.after));
-  if (figures.empty())
-    return "";
-  const Site& site = change.after->site;
-  return cut(printable(fmt::format("{}:{} {}: {}", std::filesystem::path(site.file).filename().string(),
-                                   site.line, site.expression, fmt::join(figures, ", "))),
+  return fmt::format("{}", fmt::join(figures, ", "));
+}
+
+document::Finding finding_on(const KernelResult& kernel, std::string statement) {
+  return {"", fmt::format("{} on {}", display_name(kernel.name), kernel.gpu), std::move(statement)};
+}
+
+std::string line_of(const document::Finding& finding, std::size_t place_columns) {
+  return cut(fmt::format("{}: {}", cut(printable(finding.place), place_columns),
+                         printable(finding.statement)),
              2 * brief_width) +
          "\n";
 }
 
-std::string short_name(const KernelResult& kernel) {
-  return cut(printable(fmt::format("{} on {}", display_name(kernel.name), kernel.gpu)), name_columns);
-}
-
 } // namespace
 
-std::vector<std::string> lines_of_changes(const judge::Difference& difference,
-                                          const judge::SpeedComparison& speed) {
-  std::vector<std::string> lines;
+std::vector<document::Finding> verdicts_on_kernels(const judge::Difference& difference,
+                                                   const judge::SpeedComparison& speed) {
+  std::vector<document::Finding> findings;
   for (std::size_t index = 0; index < difference.kernels.size(); ++index)
-    lines.push_back(cut(fmt::format("{}: {}", short_name(*difference.kernels[index].after),
-                                    printable(describe(speed.kernels[index]))),
-                        2 * brief_width) +
-                    "\n");
+    findings.push_back(finding_on(*difference.kernels[index].after, describe(speed.kernels[index])));
   for (const KernelResult* kernel : difference.removed)
-    lines.push_back(short_name(*kernel) + ": only before\n");
+    findings.push_back(finding_on(*kernel, "only before"));
   for (const KernelResult* kernel : difference.added)
-    lines.push_back(short_name(*kernel) + ": only after\n");
-  for (const ChangedSite& changed : changed_sites(difference))
-    if (std::string line = line_of(*changed.site); !line.empty())
-      lines.push_back(std::move(line));
-  return lines;
+    findings.push_back(finding_on(*kernel, "only after"));
+  return findings;
+}
+
+std::vector<document::Finding> changed_accesses(const judge::Difference& difference) {
+  std::vector<document::Finding> findings;
+  for (const ChangedSite& changed : changed_sites(difference)) {
+    const Site& site = changed.site->after->site;
+    if (std::string causes = causes_text(*changed.site); !causes.empty())
+      findings.push_back({"",
+                          fmt::format("{}:{} {}", std::filesystem::path(site.file).filename().string(),
+                                      site.line, site.expression),
+                          std::move(causes)});
+  }
+  return findings;
 }
 
 std::string print_brief_difference(const judge::Difference& difference, const judge::SpeedComparison& speed) {
@@ -84,7 +93,10 @@ std::string print_brief_difference(const judge::Difference& difference, const ju
     lines.push_back(
         cut(printable(fmt::format("in total on {}: {}", total.gpu, describe(total.speed))), 2 * brief_width) +
         "\n");
-  std::ranges::move(lines_of_changes(difference, speed), std::back_inserter(lines));
+  for (const document::Finding& verdict : verdicts_on_kernels(difference, speed))
+    lines.push_back(line_of(verdict, name_columns));
+  for (const document::Finding& access : changed_accesses(difference))
+    lines.push_back(line_of(access, 2 * brief_width));
 
   std::string text = fmt::format("{}\n", text_of(speed.verdict));
   constexpr std::size_t room_for_rest = 32;

@@ -2,6 +2,7 @@
 // lines.
 #pragma once
 
+#include "document/document.h"
 #include "judge/speed_verdict.h"
 
 #include <string>
@@ -9,10 +10,12 @@
 
 namespace warplens::report {
 
-/// Returns a line for each kernel with its verdict, then one for each of the costliest accesses of which a
-/// figure changed by more than its interval.
-std::vector<std::string> lines_of_changes(const judge::Difference& difference,
-                                          const judge::SpeedComparison& speed);
+/// Returns the verdict on each kernel.
+std::vector<document::Finding> verdicts_on_kernels(const judge::Difference& difference,
+                                                   const judge::SpeedComparison& speed);
+
+/// Returns the accesses of which a figure changed by more than its interval, the costliest first.
+std::vector<document::Finding> changed_accesses(const judge::Difference& difference);
 
 /// Prints the verdicts, then the costliest accesses of which a figure changed by more than its interval.
 std::string print_brief_difference(const judge::Difference& difference, const judge::SpeedComparison& speed);

@@ -1,5 +1,6 @@
 #include "report/gate_picture.h"
 
+#include "report/gate_report.h"
 #include "report/versus_text.h"
 #include "support/display_name.h"
 #include "support/html_text.h"
@@ -64,13 +65,13 @@ std::string bar_at(double y, double length, const char* colour) {
 /// Draws rows of bars along one axis of multiples of the recorded time.
 class GatePicture {
 public:
-  explicit GatePicture(const GateReport& report) {
-    for (const GateEntry& entry : report.gate->entries)
+  explicit GatePicture(const judge::Gate& gate) {
+    for (const GateEntry& entry : gate.entries)
       if (has_moved(entry) && ++moved_ <= max_pictured)
         rows_.push_back(&entry);
     for (const GateEntry* entry : rows_)
       axis_end_ = std::max(axis_end_, std::min(1.1 * (1 + entry->speed->change->high), max_multiple));
-    summary_ = gate_summary(*report.gate);
+    summary_ = gate_summary(gate);
   }
 
   std::string draw() const {
@@ -177,8 +178,8 @@ constexpr const char* badge_label = "warplens";
 
 } // namespace
 
-std::string draw_gate(const GateReport& report) {
-  return GatePicture(report).draw();
+std::string draw_gate(const judge::Gate& gate) {
+  return GatePicture(gate).draw();
 }
 
 std::string badge_text(const judge::Gate& gate) {

@@ -1,7 +1,7 @@
 // Draws what a gate says as pictures (SVG), for the comment on a pull request and for a page of a repository.
 #pragma once
 
-#include "report/gate_report.h"
+#include "judge/gate.h"
 
 #include <string>
 
@@ -10,7 +10,7 @@ namespace warplens::report {
 /// Draws the kernels whose time was compared and is not the same: for each a bar for the recorded time and
 /// one for the time now, both as multiples of the recorded time, with the 95 % interval of the change. At
 /// most 20 kernels, in the order of the report; where none moved, the picture says so.
-std::string draw_gate(const GateReport& report);
+std::string draw_gate(const judge::Gate& gate);
 
 /// Returns what a badge says, by GPU: "a100: 2 faster, 1 slower".
 std::string badge_text(const judge::Gate& gate);

@@ -6,10 +6,8 @@
 #include "report/versus_text.h"
 #include "result/figure_text.h"
 #include "support/display_name.h"
-#include "support/terminal_text.h"
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
@@ -22,13 +20,11 @@ using judge::GateEntry;
 using judge::GateVerdict;
 using enum judge::GateVerdict;
 
-constexpr std::size_t max_markdown_lines = 60;
-
 std::string name_of(const RecordedKernel& kernel) {
   std::string name = display_name(kernel.kernel);
   if (kernel.number > 1)
     name += fmt::format(" (launch {})", kernel.number);
-  return printable(name);
+  return name;
 }
 
 /// Returns what became of the time: "12.3 µs → 14.1 µs, +14.6 % (+14.2 to +15.0 %)".
@@ -93,8 +89,6 @@ std::vector<std::string> gate_details(const GateEntry& entry, const Result& resu
     details.push_back(entry.note);
   if (entry.waiver != nullptr)
     details.push_back(fmt::format("waived until {}: {}", entry.waiver->until, entry.waiver->reason));
-  for (std::string& detail : details)
-    detail = printable(detail);
   return details;
 }
 
@@ -108,18 +102,18 @@ std::string presence_of(const GateEntry& entry) {
                                  : "it is in the baseline, and is no more launched";
 }
 
-std::string waivers_text(const GateReport& report, bool is_markdown) {
-  std::string text;
-  const char* const bullet = is_markdown ? "- " : "";
+std::vector<document::Finding> findings_on_waivers(const GateReport& report) {
+  std::vector<document::Finding> findings;
+  const auto add = [&](const Waiver& waiver, std::string statement) {
+    findings.push_back({"", fmt::format("{}:{}", report.baseline, waiver.line), std::move(statement)});
+  };
   for (const Waiver* waiver : report.gate->expired)
-    text += fmt::format("{}{}:{}: the waiver of {} has expired on {} ({}): mend the kernel, or record it and "
-                        "delete the line\n",
-                        bullet, printable(report.baseline), waiver->line, printable(waiver->kernel),
-                        waiver->until, printable(waiver->reason));
+    add(*waiver, fmt::format("the waiver of {} has expired on {} ({}): mend the kernel, or record it and "
+                             "delete the line",
+                             waiver->kernel, waiver->until, waiver->reason));
   for (const Waiver* waiver : report.gate->idle)
-    text += fmt::format("{}{}:{}: the waiver of {} is needed no more: delete the line\n", bullet,
-                        printable(report.baseline), waiver->line, printable(waiver->kernel));
-  return text;
+    add(*waiver, fmt::format("the waiver of {} is needed no more: delete the line", waiver->kernel));
+  return findings;
 }
 
 bool is_recording_due(const judge::Gate& gate) {
@@ -147,13 +141,71 @@ const char* word_of(judge::GateOutcome outcome) {
   return "";
 }
 
-/// Returns the picture as Markdown shows it: characters that would end the link are as URLs have them.
-std::string picture_link(const std::string& place) {
-  std::string link;
-  for (const unsigned char c : place)
-    link += c <= ' ' || c == '(' || c == ')' || c == '<' || c == '>' || c == 0x7f ? fmt::format("%{:02X}", c)
-                                                                                  : std::string(1, char(c));
-  return fmt::format("![Times of the kernels that moved, recorded and now]({})", link);
+const char* headline_of(judge::GateOutcome outcome) {
+  switch (outcome) {
+  case judge::GateOutcome::holds: return "no kernel is worse";
+  case judge::GateOutcome::worse: return "worse than recorded";
+  case judge::GateOutcome::outdated: return "the baseline is to be recorded again";
+  case judge::GateOutcome::cannot_say: return "cannot say";
+  }
+  return "";
+}
+
+document::Tone tone_of(GateVerdict verdict) {
+  switch (verdict) {
+  case worse: return document::Tone::alarming;
+  case cannot_say: return document::Tone::notable;
+  default: return document::Tone::strong;
+  }
+}
+
+document::Finding finding_on(const GateEntry& entry, const Result& result) {
+  return {.severity = std::string(text_of(entry.verdict)),
+          .place = fmt::format("{} on {}", name_of(entry.kernel()), entry.kernel().gpu),
+          .statement = entry.speed ? time_change(entry) : presence_of(entry),
+          .evidence = gate_details(entry, result),
+          .tone = tone_of(entry.verdict)};
+}
+
+/// Returns the kernels' times, recorded and now; programs read those of all kernels.
+document::Table table_of_kernels(const GateReport& report) {
+  using enum document::Kind;
+  using enum document::Audience;
+  document::Table table{{{"program", words, "", programs},
+                         {"kernel", name, "", pages},
+                         {"kernel", words, "", programs},
+                         {"launch", number, "", programs},
+                         {"GPU"},
+                         {"recorded", number, "us"},
+                         {"now", number, "us"},
+                         {"change", interval, "fraction"},
+                         {"verdict"},
+                         {"waived until", words, "", programs},
+                         {"details", words, "", programs}}};
+  table.audience = all_but_terminals;
+  for (const GateEntry& entry : report.gate->entries) {
+    const RecordedKernel& kernel = entry.kernel();
+    document::Cell recorded = document::words("–"), now = recorded, change = recorded;
+    if (entry.speed && entry.speed->change) {
+      const judge::RelativeChange& by = *entry.speed->change;
+      recorded = document::figure(entry.speed->before_us, time_text(entry.speed->before_us));
+      now = document::figure(entry.speed->after_us, time_text(entry.speed->after_us));
+      change =
+          document::figure(by.share, by.low, by.high,
+                           entry.verdict == cannot_say ? entry.speed->reason : judge::percent_interval(by));
+    }
+    const std::string verdict(text_of(entry.verdict));
+    table.rows.push_back(
+        {{document::words(kernel.program), document::words(name_of(kernel)), document::words(kernel.kernel),
+          document::figure(double(kernel.number), ""), document::words(kernel.gpu), std::move(recorded),
+          std::move(now), std::move(change),
+          document::words(verdict + (entry.waiver != nullptr ? ", waived" : "")),
+          document::words(entry.waiver != nullptr ? entry.waiver->until : ""),
+          document::words(fmt::format("{}", fmt::join(gate_details(entry, *report.result), "; ")))},
+         document::Tone::plain,
+         is_to_show(entry) ? all : programs});
+  }
+  return table;
 }
 
 } // namespace
@@ -171,95 +223,31 @@ std::string gate_summary(const judge::Gate& gate) {
                      all_equal ? ": machine code, launches and inputs are as recorded" : "");
 }
 
-std::string print_gate_text(const GateReport& report) {
-  std::string text;
-  for (const GateEntry& entry : report.gate->entries) {
-    if (!is_to_show(entry))
-      continue;
-    const std::string change = entry.speed ? time_change(entry) : presence_of(entry);
-    text += fmt::format("{}: {} on {}: {}\n", text_of(entry.verdict), name_of(entry.kernel()),
-                        printable(entry.kernel().gpu), change);
-    for (const std::string& detail : gate_details(entry, *report.result))
-      text += fmt::format("    {}\n", detail);
-  }
-  text += waivers_text(report, false);
-  text += gate_summary(*report.gate) + "\n";
-  if (is_recording_due(*report.gate))
-    text += fmt::format("to record it: {}\n", report.record_command);
-  return text;
-}
-
-std::string print_gate_markdown(const GateReport& report) {
+document::Document gate_document(const GateReport& report) {
+  using enum document::Tone;
+  using enum document::Audience;
   const judge::Gate& gate = *report.gate;
-  std::vector<std::string> head{
-      fmt::format("**Warplens: {}**",
-                  cell(gate.outcome == judge::GateOutcome::holds      ? "no kernel is worse"
-                       : gate.outcome == judge::GateOutcome::worse    ? "worse than recorded"
-                       : gate.outcome == judge::GateOutcome::outdated ? "the baseline is to be recorded again"
-                                                                      : "cannot say")),
-      "", gate_summary(gate), ""};
-  if (!report.picture.empty())
-    for (std::string line : {picture_link(report.picture), std::string()})
-      head.push_back(std::move(line));
-  std::vector<std::string> tail;
-  if (std::string waivers = waivers_text(report, true); !waivers.empty()) {
-    waivers.pop_back();
-    tail.push_back(waivers);
-    tail.emplace_back();
-  }
-  if (is_recording_due(gate))
-    for (const char* const line : {"```sh", report.record_command.c_str(), "```"})
-      tail.emplace_back(line);
-  if (const std::string accuracy = accuracy_of(*report.result); !accuracy.empty())
-    tail.push_back(fmt::format("<sub>{}.</sub>", cell(accuracy)));
-
-  std::vector<const GateEntry*> shown;
+  document::Findings findings{{}, people};
   for (const GateEntry& entry : gate.entries)
     if (is_to_show(entry))
-      shown.push_back(&entry);
-  std::vector<std::string> table, reasons;
-  if (!shown.empty()) {
-    table = {"| kernel | GPU | recorded | now | change | |", "|---|---|--:|--:|--:|---|"};
-    constexpr std::size_t max_rows = 20;
-    for (std::size_t index = 0; index < std::min(shown.size(), max_rows); ++index) {
-      const GateEntry& entry = *shown[index];
-      const bool timed = entry.speed && entry.speed->change;
-      table.push_back(fmt::format(
-          "| `{}` | {} | {} | {} | {} | {}{} |", cell(name_of(entry.kernel())), cell(entry.kernel().gpu),
-          timed ? time_text(entry.speed->before_us) : "–", timed ? time_text(entry.speed->after_us) : "–",
-          !timed                        ? "–"
-          : entry.verdict == cannot_say ? entry.speed->reason
-                                        : judge::percent_interval(*entry.speed->change),
-          text_of(entry.verdict), entry.waiver != nullptr ? ", waived" : ""));
-    }
-    if (shown.size() > max_rows)
-      table.push_back(fmt::format("| … and {} more | | | | | |", shown.size() - max_rows));
-    table.emplace_back();
+      findings.findings.push_back(finding_on(entry, *report.result));
+  document::Section section;
+  section.blocks = {
+      document::Paragraph{fmt::format("Warplens: {}", headline_of(gate.outcome)), strong, pages},
+      document::Paragraph{gate_summary(gate), plain, pages},
+      document::Figure{"Times of the kernels that moved, recorded and now", report.svg, report.picture},
+      table_of_kernels(report),
+      std::move(findings),
+      document::Findings{findings_on_waivers(report), people},
+      document::Paragraph{gate_summary(gate), plain, terminals},
+  };
+  if (is_recording_due(gate)) {
+    section.blocks.push_back(document::Listing{"", "to record it: " + report.record_command, terminals});
+    section.blocks.push_back(document::Listing{"sh", report.record_command, pages});
   }
-  for (const GateEntry* entry : shown) {
-    const auto details = gate_details(*entry, *report.result);
-    if (details.empty())
-      continue;
-    reasons.push_back(fmt::format("`{}` on {}:", cell(name_of(entry->kernel())), cell(entry->kernel().gpu)));
-    for (const std::string& detail : details)
-      reasons.push_back(fmt::format("- {}", cell(detail)));
-    reasons.emplace_back();
-  }
-  std::size_t others = head.size() + table.size();
-  for (const std::string& line : tail)
-    others += 1 + std::size_t(std::ranges::count(line, '\n'));
-  const std::size_t room = max_markdown_lines > others + 2 ? max_markdown_lines - others - 2 : 0;
-  if (reasons.size() > room) {
-    const std::size_t left_out = reasons.size() - room;
-    reasons.resize(room);
-    reasons.push_back(fmt::format("… and {} more lines: `warplens gate` prints all", left_out));
-    reasons.emplace_back();
-  }
-  std::string text;
-  for (const auto* lines : {&head, &table, &reasons, &tail})
-    for (const std::string& line : *lines)
-      text += line + "\n";
-  return text;
+  if (const std::string accuracy = accuracy_of(*report.result); !accuracy.empty())
+    section.blocks.push_back(document::Paragraph{accuracy + ".", faint, pages});
+  return {"Warplens gate", {std::move(section)}};
 }
 
 std::string print_gate_json(const GateReport& report) {

@@ -1,18 +1,17 @@
 #include "report/print_difference.h"
 
 #include "report/annotated_source.h"
+#include "report/versus_text.h"
 #include "result/names.h"
 #include "support/display_name.h"
-#include "support/terminal_text.h"
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
 namespace warplens::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr std::size_t figure_name_width = 24, value_width = 12;
 
 std::string number(double value) {
   return fmt::format("{:.5g}", value);
@@ -44,108 +43,104 @@ std::string site_place(const SiteResult& site) {
   return fmt::format("{}:{}", std::filesystem::path(site.site.file).filename().string(), site.site.line);
 }
 
-class DifferenceText {
+/// Builds the section of a kernel, and counts its figures.
+class KernelSection {
 public:
-  explicit DifferenceText(const TextOptions& options) : width_(line_width(options)), style_(options.colour) {}
+  struct Counts {
+    std::size_t differing = 0, significant = 0, same = 0;
+  };
 
-  std::string print(const DifferenceReport& report) {
-    line(style_.dim("before  ") + cut(printable(report.before), width_ - 8));
-    line(style_.dim("after   ") + cut(printable(report.after), width_ - 8));
-    for (std::size_t index = 0; index < report.difference->kernels.size(); ++index)
-      print(report.difference->kernels[index], report.speed->kernels[index]);
-    for (const KernelResult* kernel : report.difference->removed)
-      only(*kernel, "before");
-    for (const KernelResult* kernel : report.difference->added)
-      only(*kernel, "after");
-    line("");
-    line(fmt::format(
-        "{} figure{}; {} of them beyond {} 95 % interval and by more than half a percent (*); {} the "
-        "same",
-        differing_, differing_ == 1 ? " differs" : "s differ", significant_,
-        differing_ == 1 ? "its" : "their", same_));
-    for (const judge::TotalSpeed& total : report.speed->totals)
-      line(style_.bold(
-          cut(fmt::format("in total on {}: {}", printable(total.gpu), printable(describe(total.speed))),
-              width_)));
-    for (const judge::Failure& failure : *report.failures)
-      line(style_.hot(
-          cut(fmt::format("fails {}: {}", failure.threshold->text, printable(describe(failure))), width_)));
-    return std::move(text_);
-  }
-
-private:
-  void line(const std::string& text) { text_ += text + "\n"; }
-
-  static std::string short_name(const KernelResult& kernel) { return display_name(printable(kernel.name)); }
-
-  void only(const KernelResult& kernel, const char* side) {
-    line("");
-    line(cut(fmt::format("── {} on {}: only {}", short_name(kernel), printable(kernel.gpu), side), width_));
-  }
-
-  void print(const judge::KernelChange& kernel, const judge::Speed& speed) {
-    line("");
-    const bool renamed = kernel.before->name != kernel.after->name;
-    line(style_.bold(cut(fmt::format("── {}{} on {}", renamed ? short_name(*kernel.before) + " → " : "",
-                                     short_name(*kernel.after), printable(kernel.after->gpu)),
-                         width_)));
-    line(cut(printable(describe(speed)), width_));
+  KernelSection(const judge::KernelChange& kernel, const judge::Speed& speed, Counts& counts)
+      : kernel_(kernel), counts_(counts) {
+    const bool is_renamed = kernel.before->name != kernel.after->name;
+    section_.heading = fmt::format("{}{} on {}", is_renamed ? display_name(kernel.before->name) + " → " : "",
+                                   display_name(kernel.after->name), kernel.after->gpu);
+    say(describe(speed));
     if (kernel.snapshots_differ()) {
-      line(style_.warm(cut(judge::snapshots_of(kernel), width_)));
-      line(style_.warm(cut("bytes and executions are compared per launch, scaled by its blocks", width_)));
+      say(judge::snapshots_of(kernel), document::Tone::notable);
+      say("bytes and executions are compared per launch, scaled by its blocks", document::Tone::notable);
     }
     if (kernel.l2_starts_differ())
-      line(style_.warm(cut(judge::l2_starts_of(kernel), width_)));
+      say(judge::l2_starts_of(kernel), document::Tone::notable);
     if (kernel.only_one_has_time())
-      line(style_.warm(cut(judge::missing_times_of(kernel), width_)));
-    line(style_.dim(pad_right("", figure_name_width) + pad_left("before", value_width) +
-                    pad_left("after", value_width) + pad_left("difference", value_width)));
-    print(kernel.totals, "total.");
-    for (const judge::SiteChange& site : kernel.sites)
-      print(site);
-    for (const SiteResult* site : kernel.removed)
-      line(cut(site_place(*site) + "  " + printable(site->site.expression) + note_on(*site) + ": only before",
-               width_));
-    for (const SiteResult* site : kernel.added)
-      line(cut(site_place(*site) + "  " + printable(site->site.expression) + note_on(*site) + ": only after",
-               width_));
-  }
-
-  void print(const judge::SiteChange& site) {
-    const std::size_t start = text_.size();
-    print(site.figures, "  ");
-    if (text_.size() == start)
-      return; // nothing differs
-    std::string head = printable(site_place(*site.before));
-    if (site.after->site.line != site.before->site.line)
-      head += fmt::format(" → {}", site.after->site.line);
-    head += "  " + printable(site.before->site.expression);
-    if (site.after->site.expression != site.before->site.expression)
-      head += " → " + printable(site.after->site.expression);
-    text_.insert(start, cut(head + note_on(*site.after), width_) + "\n");
-  }
-
-  void print(const std::vector<judge::FigureChange>& changes, const char* before_name) {
-    for (const judge::FigureChange& change : changes) {
-      if (!change.differs()) {
-        ++same_;
-        continue;
-      }
-      ++differing_;
-      const bool is_significant = change.is_significant();
-      significant_ += is_significant;
-      const std::string row = pad_right(fmt::format("{}{}", before_name, change.figure), figure_name_width) +
-                              pad_left(number(change.before), value_width) +
-                              pad_left(number(change.after), value_width) +
-                              pad_left(signed_number(change.difference()), value_width) +
-                              interval_of(change) + unit_of(change.unit);
-      line(is_significant ? style_.warm(row + " *") : row);
+      say(judge::missing_times_of(kernel), document::Tone::notable);
+    for (const judge::FigureChange& change : kernel.totals)
+      add(change, nullptr);
+    for (const judge::SiteChange& site : kernel.sites) {
+      above_ = heading_of(site);
+      for (const judge::FigureChange& change : site.figures)
+        add(change, &site);
     }
+    section_.blocks.push_back(std::move(table_));
+    for (const auto& [sites, side] :
+         {std::pair(&kernel.removed, "before"), std::pair(&kernel.added, "after")})
+      for (const SiteResult* site : *sites)
+        say(fmt::format("{}  {}{}: only {}", site_place(*site), site->site.expression, note_on(*site), side));
   }
 
-  std::size_t width_, differing_ = 0, significant_ = 0, same_ = 0;
-  Style style_;
-  std::string text_;
+  document::Section section() && { return std::move(section_); }
+
+private:
+  void say(std::string text, document::Tone tone = document::Tone::plain) {
+    section_.blocks.push_back(document::Paragraph{std::move(text), tone});
+  }
+
+  static std::string heading_of(const judge::SiteChange& site) {
+    const Site &before = site.before->site, &after = site.after->site;
+    std::string heading = site_place(*site.before);
+    if (after.line != before.line)
+      heading += fmt::format(" → {}", after.line);
+    heading += "  " + before.expression;
+    if (after.expression != before.expression)
+      heading += " → " + after.expression;
+    return heading + note_on(*site.after);
+  }
+
+  /// Adds the row of a figure, which people are shown where it differs; `site` is null for those of the
+  /// kernel.
+  void add(const judge::FigureChange& change, const judge::SiteChange* site) {
+    const bool differs = change.differs(), is_significant = differs && change.is_significant();
+    ++(differs ? counts_.differing : counts_.same);
+    counts_.significant += is_significant;
+    const std::string title = fmt::format("{}{}", site == nullptr ? "total." : "", change.figure);
+    const Site* const after = site == nullptr ? nullptr : &site->after->site;
+    const double difference = change.difference();
+    std::string notes =
+        fmt::format("{}{}{}", interval_of(change), unit_of(change.unit), is_significant ? " *" : "");
+    if (!notes.empty())
+      notes.erase(0, 1); // the blank before the first
+    document::Row row{{document::words(kernel_.after->name), document::words(kernel_.after->gpu),
+                       document::words(after != nullptr ? after->file : ""),
+                       after != nullptr ? document::figure(after->line, "") : document::Cell{},
+                       document::words(after != nullptr ? after->expression : ""), document::words(title),
+                       document::figure(change.before, number(change.before)),
+                       document::figure(change.after, number(change.after)),
+                       document::figure(difference, difference - change.interval,
+                                        difference + change.interval, signed_number(difference)),
+                       document::words(std::move(notes)),
+                       document::words(change.is_beyond_interval() ? "yes" : "no")},
+                      is_significant ? document::Tone::notable : document::Tone::plain,
+                      differs ? document::Audience::all : document::Audience::programs};
+    if (differs && site != nullptr)
+      row.above = std::exchange(above_, "");
+    table_.rows.push_back(std::move(row));
+  }
+
+  const judge::KernelChange& kernel_;
+  Counts& counts_;
+  document::Section section_;
+  std::string above_; ///< the words that the next row of a site begins with
+  document::Table table_{{{"kernel", document::Kind::words, "", document::Audience::programs},
+                          {"GPU", document::Kind::words, "", document::Audience::programs},
+                          {"file", document::Kind::words, "", document::Audience::programs},
+                          {"line", document::Kind::number, "", document::Audience::programs},
+                          {"expression", document::Kind::words, "", document::Audience::programs},
+                          {"figure"},
+                          {"before", document::Kind::number},
+                          {"after", document::Kind::number},
+                          {"difference", document::Kind::interval},
+                          {"", document::Kind::words, "", document::Audience::people},
+                          {"beyond its interval", document::Kind::words, "", document::Audience::programs}}};
 };
 
 Json to_json(const judge::FigureChange& change) {
@@ -263,8 +258,33 @@ std::string describe(const judge::Failure& failure) {
                      failure.kernel->snapshots_differ() ? "; " + judge::snapshots_of(*failure.kernel) : "");
 }
 
-std::string print_difference_text(const DifferenceReport& report, const TextOptions& options) {
-  return DifferenceText(options).print(report);
+document::Document difference_document(const DifferenceReport& report) {
+  document::Document document{"Difference",
+                              {{"", {table_of_sides({{"before", report.before}, {"after", report.after}})}}}};
+  KernelSection::Counts counts;
+  for (std::size_t index = 0; index < report.difference->kernels.size(); ++index)
+    document.sections.push_back(
+        KernelSection(report.difference->kernels[index], report.speed->kernels[index], counts).section());
+  for (const auto& [kernels, side] :
+       {std::pair(&report.difference->removed, "before"), std::pair(&report.difference->added, "after")})
+    for (const KernelResult* kernel : *kernels)
+      document.sections.push_back(
+          {fmt::format("{} on {}: only {}", display_name(kernel->name), kernel->gpu, side)});
+  document::Section totals;
+  const auto say = [&](std::string text, document::Tone tone) {
+    totals.blocks.push_back(document::Paragraph{std::move(text), tone});
+  };
+  say(fmt::format("{} figure{}; {} of them beyond {} 95 % interval and by more than half a percent (*); {} "
+                  "the same",
+                  counts.differing, counts.differing == 1 ? " differs" : "s differ", counts.significant,
+                  counts.differing == 1 ? "its" : "their", counts.same),
+      document::Tone::plain);
+  for (const judge::TotalSpeed& total : report.speed->totals)
+    say(fmt::format("in total on {}: {}", total.gpu, describe(total.speed)), document::Tone::strong);
+  for (const judge::Failure& failure : *report.failures)
+    say(fmt::format("fails {}: {}", failure.threshold->text, describe(failure)), document::Tone::alarming);
+  document.sections.push_back(std::move(totals));
+  return document;
 }
 
 std::string print_difference_json(const DifferenceReport& report) {

@@ -1,11 +1,8 @@
 #include "report/scan_report.h"
 
 #include "report/versus.h"
-#include "report/versus_text.h"
 #include "result/figure_text.h"
-#include "support/terminal_text.h"
 
-#include <algorithm>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
@@ -39,16 +36,15 @@ std::string comparison_of(const judge::ScannedGpu& gpu, std::size_t configuratio
 std::string name_of(const ScanReport& report, std::size_t configuration) {
   std::vector<std::string> words;
   for (const auto& [name, value] : report.configurations[configuration])
-    words.push_back(printable(name) + "=" + printable(value));
+    words.push_back(name + "=" + value);
   return fmt::format("{}", fmt::join(words, " "));
 }
 
 /// Returns "t=16 is the fastest on a100", and which others are as fast or why a time is not known.
 std::string sentence_of(const ScanReport& report, const judge::ScannedGpu& gpu) {
-  const std::string place = printable(gpu.gpu);
   if (!gpu.best)
-    return fmt::format("no time is known on {}: {}", place, printable(gpu.times.front().unknown));
-  std::string text = fmt::format("{} is the fastest on {}", name_of(report, *gpu.best), place);
+    return fmt::format("no time is known on {}: {}", gpu.gpu, gpu.times.front().unknown);
+  std::string text = fmt::format("{} is the fastest on {}", name_of(report, *gpu.best), gpu.gpu);
   std::vector<std::string> same, open;
   for (std::size_t index = 0; index < gpu.times.size(); ++index) {
     if (index == *gpu.best || !gpu.times[index].unknown.empty())
@@ -65,66 +61,52 @@ std::string sentence_of(const ScanReport& report, const judge::ScannedGpu& gpu) 
   return text;
 }
 
-/// Returns the table's cells, the headings first.
-std::vector<std::vector<std::string>> table_of(const ScanReport& report) {
-  std::vector<std::vector<std::string>> rows(1);
+document::Table table_of(const ScanReport& report) {
+  using enum document::Kind;
+  using enum document::Audience;
+  document::Table table;
   for (const auto& [name, value] : report.configurations.front())
-    rows[0].push_back(printable(name));
-  for (const judge::ScannedGpu& gpu : report.gpus)
-    rows[0].insert(rows[0].end(), {printable(gpu.gpu), ""});
-  for (std::size_t index = 0; index < report.configurations.size(); ++index) {
-    std::vector<std::string>& row = rows.emplace_back();
-    for (const auto& [name, value] : report.configurations[index])
-      row.push_back(printable(value));
-    for (const judge::ScannedGpu& gpu : report.gpus)
-      row.insert(row.end(), {time_of(gpu.times[index]), comparison_of(gpu, index)});
+    table.columns.push_back({name});
+  for (const judge::ScannedGpu& gpu : report.gpus) {
+    table.columns.push_back({gpu.gpu, interval, "us"});
+    table.columns.push_back({"", number, "", people}); // "best", "2.10 ×", at the right as figures are
+    table.columns.push_back({gpu.gpu + " beside the best", interval, "", programs});
   }
-  return rows;
+  for (std::size_t index = 0; index < report.configurations.size(); ++index) {
+    document::Row& row = table.rows.emplace_back();
+    for (const auto& [name, value] : report.configurations[index])
+      row.cells.push_back(document::words(value));
+    for (const judge::ScannedGpu& gpu : report.gpus) {
+      const judge::ScannedTime& time = gpu.times[index];
+      document::Cell mean = document::words(time_of(time)), ratio;
+      if (time.unknown.empty()) {
+        mean.value = time.microseconds;
+        mean.interval = std::pair(time.microseconds - time.half_width, time.microseconds + time.half_width);
+        if (const auto& change = time.beside_best.change)
+          ratio = document::figure(1 + change->share, 1 + change->low, 1 + change->high, "");
+      }
+      const bool is_best = index == gpu.best;
+      row.cells.push_back(std::move(mean));
+      row.cells.push_back(document::words(comparison_of(gpu, index),
+                                          is_best ? document::Tone::strong : document::Tone::plain));
+      row.cells.push_back(std::move(ratio));
+    }
+  }
+  return table;
 }
 
 } // namespace
 
-std::string print_scan_text(const ScanReport& report) {
-  const std::vector<std::vector<std::string>> rows = table_of(report);
-  std::vector<std::size_t> widths(rows.front().size());
-  for (const auto& row : rows)
-    for (std::size_t column = 0; column < row.size(); ++column)
-      widths[column] = std::max(widths[column], width_of(row[column]));
-  std::string text;
-  for (const auto& row : rows) {
-    std::string line;
-    for (std::size_t column = 0; column < row.size(); ++column)
-      line += (column == 0 ? "" : "  ") + pad_right(row[column], widths[column]);
-    text += without_trailing_blanks(line) + "\n";
+document::Document scan_document(const ScanReport& report) {
+  document::Section head, tail;
+  for (const judge::ScannedGpu& gpu : report.gpus) {
+    const std::string sentence = sentence_of(report, gpu);
+    head.blocks.push_back(document::Paragraph{sentence, document::Tone::strong, document::Audience::pages});
+    tail.blocks.push_back(
+        document::Paragraph{sentence, document::Tone::plain, document::Audience::terminals});
   }
-  text += "\n";
-  for (const judge::ScannedGpu& gpu : report.gpus)
-    text += sentence_of(report, gpu) + "\n";
-  return text;
-}
-
-std::string print_scan_markdown(const ScanReport& report) {
-  std::string text;
-  for (const judge::ScannedGpu& gpu : report.gpus)
-    text += fmt::format("**{}**\n", cell(sentence_of(report, gpu)));
-  text += "\n";
-  const std::vector<std::vector<std::string>> rows = table_of(report);
-  const std::size_t parameters = report.configurations.front().size();
-  for (std::size_t index = 0; index < rows.size(); ++index) {
-    text += "|";
-    for (std::size_t column = 0; column < rows[index].size(); ++column) {
-      const std::string word = cell(rows[index][column]);
-      text += fmt::format(" {} |", word == "best" && column >= parameters ? "**best**" : word);
-    }
-    text += "\n";
-    if (index != 0)
-      continue;
-    text += "|";
-    for (std::size_t column = 0; column < rows[index].size(); ++column)
-      text += column < parameters ? "---|" : "--:|";
-    text += "\n";
-  }
-  return text;
+  head.blocks.push_back(table_of(report));
+  return {report.program, {std::move(head), std::move(tail)}};
 }
 
 std::string print_scan_json(const ScanReport& report) {

@@ -1,6 +1,7 @@
 // The times of a program by the values of its parameters: what `warplens ab` prints with -P or -L.
 #pragma once
 
+#include "document/document.h"
 #include "judge/scan.h"
 
 #include <string>
@@ -19,12 +20,9 @@ struct ScanReport {
   double tolerance = judge::default_tolerance;
 };
 
-/// Prints a table with a line for each configuration and a column for each GPU, the best time of each marked,
-/// and last a sentence for each GPU.
-std::string print_scan_text(const ScanReport& report);
-
-/// Prints the same as Markdown.
-std::string print_scan_markdown(const ScanReport& report);
+/// Returns a table with a row for each configuration and a time for each GPU, the best time of each marked,
+/// and a sentence for each GPU.
+document::Document scan_document(const ScanReport& report);
 
 /// Prints `warplens-scan/1`; docs/schemas/scan.json is its schema.
 std::string print_scan_json(const ScanReport& report);

@@ -4,7 +4,6 @@
 #include "report/versus_text.h"
 #include "result/figure_text.h"
 #include "support/display_name.h"
-#include "support/terminal_text.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,7 +11,7 @@
 namespace warplens::report {
 namespace {
 
-constexpr std::size_t max_lines = 20; ///< one screen
+constexpr std::size_t max_findings = 20; ///< one screen
 
 /// Returns what B is, compared with A: "1.31 ± 0.04 × as fast".
 std::string comparison_text(const judge::Speed& speed) {
@@ -38,6 +37,36 @@ std::string equality_text(const Versus& versus) {
   return text;
 }
 
+/// Returns the kernels' times and verdicts, a row each.
+document::Table table_of_kernels(const Versus& versus) {
+  using enum document::Kind;
+  using enum document::Audience;
+  document::Table table{{{"kernel", name, "", pages},
+                         {"kernel", words, "", programs},
+                         {"GPU"},
+                         {"A", number, "us"},
+                         {"B", number, "us"},
+                         {"change", interval, "fraction", programs},
+                         {"verdict", words, "", programs},
+                         {"verdict", words, "", pages}}};
+  table.audience = all_but_terminals;
+  for (std::size_t index = 0; index < versus.difference->kernels.size(); ++index) {
+    const KernelResult& kernel = *versus.difference->kernels[index].after;
+    const judge::Speed& speed = versus.speed->kernels[index];
+    document::Cell a = document::words("–"), b = a, change;
+    if (speed.change) {
+      a = document::figure(speed.before_us, time_text(speed.before_us));
+      b = document::figure(speed.after_us, time_text(speed.after_us));
+      change = document::figure(speed.change->share, speed.change->low, speed.change->high, "");
+    }
+    table.rows.push_back(
+        {{document::words(display_name(kernel.name)), document::words(kernel.name),
+          document::words(kernel.gpu), std::move(a), std::move(b), std::move(change),
+          document::words(std::string(text_of(speed.verdict))), document::words(comparison_text(speed))}});
+  }
+  return table;
+}
+
 } // namespace
 
 std::string ratio_text(const judge::RelativeChange& change, bool inverse) {
@@ -49,7 +78,7 @@ std::string ratio_text(const judge::RelativeChange& change, bool inverse) {
 
 std::string sentence_of(const judge::TotalSpeed& total, double tolerance) {
   const judge::Speed& speed = total.speed;
-  const std::string gpu = printable(total.gpu);
+  const std::string& gpu = total.gpu;
   switch (speed.verdict) {
   case judge::SpeedVerdict::faster:
     return fmt::format("B is {} times as fast as A on {}", ratio_text(*speed.change, true), gpu);
@@ -60,42 +89,37 @@ std::string sentence_of(const judge::TotalSpeed& total, double tolerance) {
   case judge::SpeedVerdict::cannot_say: break;
   }
   return fmt::format("cannot say which of A and B is faster on {}: {}", gpu,
-                     speed.change ? "B takes " + judge::percent_interval(*speed.change)
-                                  : printable(speed.reason));
+                     speed.change ? "B takes " + judge::percent_interval(*speed.change) : speed.reason);
 }
 
-std::string print_versus_text(const Versus& versus) {
-  std::string text = fmt::format("A  {}\nB  {}\n\n", printable(versus.a), printable(versus.b));
-  const std::vector<std::string> lines = lines_of_changes(*versus.difference, *versus.speed);
-  for (std::size_t index = 0; index < std::min(lines.size(), max_lines); ++index)
-    text += lines[index];
-  if (lines.size() > max_lines)
-    text += fmt::format("… and {} more lines\n", lines.size() - max_lines);
-  text += "\n";
-  if (const std::string equality = equality_text(versus); !equality.empty())
-    text += equality + "\n";
+document::Document versus_document(const Versus& versus) {
+  using enum document::Audience;
+  document::Section head, names, changes, tail;
   for (const judge::TotalSpeed& total : versus.speed->totals)
-    text += sentence_of(total, versus.speed->tolerance) + "\n";
-  return text;
-}
-
-std::string print_versus_markdown(const Versus& versus) {
-  std::string text;
-  for (const judge::TotalSpeed& total : versus.speed->totals)
-    text += fmt::format("**{}**\n", cell(sentence_of(total, versus.speed->tolerance)));
-  if (const std::string equality = equality_text(versus); !equality.empty())
-    text += fmt::format("\n{}\n", cell(equality));
-  text += fmt::format("\nA: `{}`, B: `{}`\n\n| kernel | GPU | A | B | verdict |\n|---|---|--:|--:|---|\n",
-                      cell(versus.a), cell(versus.b));
-  for (std::size_t index = 0; index < versus.difference->kernels.size(); ++index) {
-    const KernelResult& kernel = *versus.difference->kernels[index].after;
-    const judge::Speed& speed = versus.speed->kernels[index];
-    const bool timed = speed.change.has_value();
-    text += fmt::format("| `{}` | {} | {} | {} | {} |\n", cell(display_name(kernel.name)), cell(kernel.gpu),
-                        timed ? time_text(speed.before_us) : "–", timed ? time_text(speed.after_us) : "–",
-                        cell(comparison_text(speed)));
+    head.blocks.push_back(
+        document::Paragraph{sentence_of(total, versus.speed->tolerance), document::Tone::strong, pages});
+  if (const std::string equality = equality_text(versus); !equality.empty()) {
+    head.blocks.push_back(document::Paragraph{equality, document::Tone::plain, pages});
+    tail.blocks.push_back(document::Paragraph{equality, document::Tone::plain, terminals});
   }
-  return text;
+  for (const judge::TotalSpeed& total : versus.speed->totals)
+    tail.blocks.push_back(
+        document::Paragraph{sentence_of(total, versus.speed->tolerance), document::Tone::plain, terminals});
+  names.blocks.push_back(table_of_sides({{"A", versus.a}, {"B", versus.b}}));
+
+  std::vector<document::Finding> kernels = verdicts_on_kernels(*versus.difference, *versus.speed);
+  std::vector<document::Finding> accesses = changed_accesses(*versus.difference);
+  const std::size_t found = kernels.size() + accesses.size();
+  kernels.resize(std::min(kernels.size(), max_findings));
+  accesses.resize(std::min(accesses.size(), max_findings - kernels.size()));
+  const std::size_t left_out = found - kernels.size() - accesses.size();
+  changes.blocks = {table_of_kernels(versus), document::Findings{std::move(kernels), terminals},
+                    document::Findings{std::move(accesses), people}};
+  if (left_out != 0)
+    changes.blocks.push_back(
+        document::Paragraph{fmt::format("… and {} more lines", left_out), document::Tone::plain, people});
+  return {fmt::format("{} and {}", versus.a, versus.b),
+          {std::move(head), std::move(names), std::move(changes), std::move(tail)}};
 }
 
 } // namespace warplens::report

@@ -1,6 +1,7 @@
 // Two versions of a program beside each other: what `warplens ab` prints.
 #pragma once
 
+#include "document/document.h"
 #include "judge/speed_verdict.h"
 
 #include <string>
@@ -23,10 +24,8 @@ std::string ratio_text(const judge::RelativeChange& change, bool inverse);
 /// "B takes as long as A on a100, within ±1 %", or why none of these can be said.
 std::string sentence_of(const judge::TotalSpeed& total, double tolerance);
 
-/// Prints a line for each kernel, the accesses that changed, and last a sentence for each GPU.
-std::string print_versus_text(const Versus& versus);
-
-/// Prints the same as Markdown, for a pull request: a table of kernels, and the sentences above it.
-std::string print_versus_markdown(const Versus& versus);
+/// Returns the verdict on each kernel, the accesses that changed, and a sentence for each GPU, which is last
+/// on a terminal and first on a page.
+document::Document versus_document(const Versus& versus);
 
 } // namespace warplens::report

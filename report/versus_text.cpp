@@ -1,7 +1,6 @@
 #include "report/versus_text.h"
 
 #include "result/figure_text.h"
-#include "support/terminal_text.h"
 
 namespace warplens::report {
 
@@ -9,11 +8,13 @@ std::string time_text(double microseconds) {
   return duration(Statistic{.mean = microseconds});
 }
 
-std::string cell(std::string_view text) {
-  std::string safe;
-  for (const char c : printable(std::string(text)))
-    safe += c == '|' ? std::string("\\|") : std::string(1, c);
-  return safe;
+document::Table table_of_sides(const std::vector<std::pair<std::string, std::string>>& sides) {
+  document::Table table{{{"side"}, {"file"}}};
+  table.has_headings = false;
+  table.audience = document::Audience::people;
+  for (const auto& [side, file] : sides)
+    table.rows.push_back({{document::words(side), document::words(file)}});
+  return table;
 }
 
 } // namespace warplens::report

@@ -60,6 +60,14 @@ struct KernelEntry {
   std::optional<Position> direct, expanded;
 };
 
+/// The body of a function that Clang makes no device code of, in its file's own text.
+struct LocatedBodyWithoutCode {
+  std::string file;                ///< real path
+  Position begin, end;             ///< between the braces
+  unsigned line = 0, end_line = 0; ///< of the braces
+  std::string reason;
+};
+
 /// A loop that the compiler unrolls fully, in its file's own text.
 struct UnrolledLoop {
   Span whole;                ///< the loop with its attributes and pragmas

@@ -124,14 +124,17 @@ Expected<Instrumented> instrument(const Request& request) {
                     parses.push_back(locate(
                         context, record, found,
                         analysis::analyse(context, operations, accesses_left ? &*accesses_left : nullptr),
-                        accesses_left && !request.keep_removed ? &*accesses_left : nullptr, files));
+                        accesses_left && !request.keep_removed ? &*accesses_left : nullptr,
+                        refused.without_code(), files));
+                    if (result.refused.empty() && !refused.without_code().empty())
+                      result.refused = refused.without_code().front().reason;
                     if (left)
                       note_unwritten(context, *left, parses.back(), unwritten, result.unseen);
                   }));
   }
 
   TRY_LET(edits, plan(parses, files));
-  if (!refusal.empty() && edits->sites.empty())
+  if (!refusal.empty() && edits->sites.empty() && result.refused.empty())
     return fail("{}", refusal); // all accesses are in functions that Clang refuses
   if (accesses_left)
     std::erase_if(edits->unseen_local, [&](const analysis::Position& position) {

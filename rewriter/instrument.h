@@ -47,7 +47,8 @@ struct Instrumented {
   std::vector<Unseen> removed; ///< accesses that the compiler eliminates
   std::vector<Unseen> unseen;
   std::vector<Unseen>
-      repeated; ///< accesses counted in every iteration of a loop that the compiler hoists them out of
+      repeated;        ///< accesses counted in every iteration of a loop that the compiler hoists them out of
+  std::string refused; ///< why Clang makes no code of some device function; empty: it does of all
   std::set<std::string> read; ///< all files that were read, as the compiler names them
 };
 

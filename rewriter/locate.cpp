@@ -90,6 +90,7 @@ public:
   bool barrier(const FoundBarrier& found, Access& access);
   bool body(const FoundBody& found, Access& access);
   bool kernel(clang::SourceLocation brace, KernelEntry& entry);
+  LocatedBodyWithoutCode without_code(const BodyWithoutCode& body);
 
 private:
   std::string note_file(clang::SourceLocation place);
@@ -455,6 +456,16 @@ bool Locator::kernel(clang::SourceLocation brace, KernelEntry& entry) {
   return place.has_value();
 }
 
+LocatedBodyWithoutCode Locator::without_code(const BodyWithoutCode& body) {
+  const clang::SourceLocation begin = body.braces.getBegin(), end = body.braces.getEnd();
+  return {note_file(begin),
+          {sources_.getFileOffset(begin) + 1, 0},
+          {sources_.getFileOffset(end), 0},
+          sources_.getExpansionLineNumber(begin),
+          sources_.getExpansionLineNumber(end),
+          body.reason};
+}
+
 /// An access that the compiler joins with one without a place of its own in the source is counted by itself,
 /// and so is each of the joined iterations that cannot be distinguished.
 void check_joined(std::vector<Access>& accesses) {
@@ -480,7 +491,7 @@ void check_joined(std::vector<Access>& accesses) {
 
 Located locate(clang::ASTContext& context, const TextRecord& record, const Found& found,
                std::span<const analysis::Facts> facts, const analysis::AccessesLeft* accesses_left,
-               UserFiles& files) {
+               std::span<const BodyWithoutCode> without_code, UserFiles& files) {
   for (const auto& [path, file] : record.files()) {
     UserFile& known = files[path];
     if (known.name.empty())
@@ -495,6 +506,9 @@ Located locate(clang::ASTContext& context, const TextRecord& record, const Found
   for (const clang::SourceLocation brace : found.kernels)
     if (KernelEntry entry; locator.kernel(brace, entry))
       result.kernels.push_back(std::move(entry));
+
+  for (const BodyWithoutCode& body : without_code)
+    result.without_code.push_back(locator.without_code(body));
 
   // Operations that turn out not to be in memory are dropped; those behind them move up.
   std::vector<std::size_t> index(found.operations.size(), SIZE_MAX);

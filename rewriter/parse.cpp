@@ -63,7 +63,7 @@ public:
         generator_(generator), errors_(errors), attempt_(attempt) {}
 
   void HandleTranslationUnit(clang::ASTContext& context) override {
-    const RefusedFunctions refused(context, errors_.errors());
+    const RefusedFunctions refused(context, errors_.errors(), errors_.nested_launches());
     if (!attempt_.cache.empty() && !errors_.errors().empty()) {
       attempt_.refusal = errors_.first(); // the caller reads the text
     } else if (errors_.incomplete()) {

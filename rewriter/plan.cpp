@@ -59,6 +59,7 @@ private:
   void merge();
   void name_sites();
   void add_kernel_entries();
+  void add_bodies_without_code();
   Unseen describe(const Access& access, std::string reason) const;
 
   /// All accesses that share a place.
@@ -417,12 +418,21 @@ void Planner::add_kernel_entries() {
     plan_.edits[file].kernel_entries.push_back(position);
 }
 
+void Planner::add_bodies_without_code() {
+  std::set<std::pair<std::string, Position>> known;
+  for (const Located& parse : parses_)
+    for (const LocatedBodyWithoutCode& body : parse.without_code)
+      if (known.insert({body.file, body.begin}).second)
+        plan_.edits[body.file].without_code.push_back(body);
+}
+
 Expected<Plan> Planner::run() {
   TRY(read_files());
   choose_expansions();
   merge();
   name_sites();
   add_kernel_entries();
+  add_bodies_without_code();
   return std::move(plan_);
 }
 

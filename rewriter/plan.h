@@ -39,6 +39,7 @@ struct FileEdits {
   std::vector<Probe> probes;
   std::vector<Position> kernel_entries;
   std::map<Span, LoopEdits> loops;
+  std::vector<LocatedBodyWithoutCode> without_code;
   std::map<unsigned, Invocation> expansions; ///< the invocations to be replaced by their expansions
 };
 

@@ -104,11 +104,25 @@ void add_copy(const Probe& probe, std::vector<Insertion>& result) {
   result.push_back({end, true, rank, begin, fmt::format("({}); }}", fmt::join(names, ", "))});
 }
 
-std::vector<Insertion> insertions(const FileEdits& edits) {
+/// Adds, for the CPU back end's device half alone, what the lowering knows a refused body by
+/// (lowering/inline_assembly.cpp), in place of the body.
+void add_body_without_code(const LocatedBodyWithoutCode& body, std::vector<Insertion>& result) {
+  result.push_back({body.begin, false, Rank::body, Position{~0u},
+                    fmt::format("\n#if defined(__WARPLENS_CPU__) && defined(__CUDA_ARCH__)\n"
+                                "asm volatile({});\n#else\n#line {}\n",
+                                literal("warplens.refused " + body.reason), body.line)});
+  result.push_back(
+      {body.end, false, Rank::body, Position{~0u}, fmt::format("\n#endif\n#line {}\n", body.end_line)});
+}
+
+std::vector<Insertion> insertions(const FileEdits& edits, bool for_compiler) {
   static constexpr const char* functions[] = {"load", "store", "update", "atomic"};
   std::vector<Insertion> result;
   for (const Position& position : edits.kernel_entries)
     result.push_back({position, false, Rank::body, Position{~0u}, std::string(kernel_entry)});
+  if (for_compiler)
+    for (const LocatedBodyWithoutCode& body : edits.without_code)
+      add_body_without_code(body, result);
   for (const auto& [whole, loop] : edits.loops)
     add_loop(whole, loop, result);
   for (const Probe& probe : edits.probes) {
@@ -183,9 +197,10 @@ Replacement replacement(const std::string& source, const Invocation& invocation,
   return result;
 }
 
+/// `for_compiler`: the text has `#line`, and may have parts for one back end alone.
 std::string apply(const std::string& source, const FileEdits& edits,
-                  std::map<unsigned, Replacement> replacements) {
-  const std::vector<Insertion> all = insertions(edits);
+                  std::map<unsigned, Replacement> replacements, bool for_compiler) {
+  const std::vector<Insertion> all = insertions(edits, for_compiler);
   for (const auto& [offset, invocation] : edits.expansions) {
     std::vector<Insertion> inside;
     std::copy_if(all.begin(), all.end(), std::back_inserter(inside), [&](const Insertion& insertion) {
@@ -305,7 +320,7 @@ Expected<std::vector<RewrittenFile>> print(const Plan& plan, const UserFiles& fi
   const std::string main = std::filesystem::canonical(source, error).string();
   std::set<std::string> edited{main};
   for (const auto& [path, edits] : plan.edits)
-    if (!edits.probes.empty() || !edits.kernel_entries.empty())
+    if (!edits.probes.empty() || !edits.kernel_entries.empty() || !edits.without_code.empty())
       edited.insert(path);
   std::set<std::string> changed = with_includers(edited, files);
 
@@ -363,8 +378,8 @@ Expected<std::vector<RewrittenFile>> print(const Plan& plan, const UserFiles& fi
         whole += '\n';
       return whole + end;
     };
-    RewrittenFile file{name, copy_of(path), finish(apply(*text, own, redirected), true),
-                       finish(apply(*text, own, {}), false)};
+    RewrittenFile file{name, copy_of(path), finish(apply(*text, own, redirected, true), true),
+                       finish(apply(*text, own, {}, false), false)};
     file.unchanged = *text;
     result.insert(is_main ? result.begin() : result.end(), std::move(file));
   }

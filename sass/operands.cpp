@@ -238,7 +238,7 @@ private:
 
   void decode() {
     const std::uint32_t code = o_.code;
-    if ((code >= 0x080 && code < 0x0c0 && code != 0x086 && code != 0x0b9)) {
+    if ((code >= 0x080 && code < 0x0c0 && code != 0x086 && code != 0x0b9 && code != 0x0bb)) {
       o_.uniform_datapath = true;
       return arithmetic(uniform_base(code));
     }
@@ -1406,6 +1406,7 @@ private:
       return destination(2);
     case 0x182:
     case 0x0b9:
+    case 0x0bb:
     case 0x1ac: return constant(code);
     case 0x118: return begin(Opcode::nop, "NOP"), ignore(16, 89);
     case 0x11a: // DEPBAR
@@ -1463,7 +1464,7 @@ private:
   }
 
   void constant(std::uint32_t code) {
-    begin(Opcode::ldc, code == 0x182 ? "LDC" : code == 0x0b9 ? "ULDC" : "LDCU");
+    begin(Opcode::ldc, code == 0x182 ? "LDC" : code == 0x0b9 || code == 0x0bb ? "ULDC" : "LDCU");
     load_type();
     const std::uint8_t words = static_cast<std::uint8_t>((o_.bytes + 3) / 4);
     o_.selector = 0;
@@ -1480,9 +1481,14 @@ private:
     }
     uniform_guard_ = true;
     uniform_destination(words);
-    if (code == 0x0b9) {
+    if (code == 0x0b9 || code == 0x0bb) {
       o_.offset = take(38, 16);
       o_.b.bank = small(54, 5);
+      if (code == 0x0bb) { // indexed by a uniform register, of which the bit tells
+        o_.a = uniform_source(24);
+        ignore(91, 1);
+        return;
+      }
       if (flag(91))
         refuse("a bank of constants by its handle");
       ignore(24, 8);

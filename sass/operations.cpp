@@ -212,6 +212,7 @@ constexpr Operation table[] = {
     {0x0be, 0, "UBREV", uniform, uniform_datapath, D | B},
     {0x0bf, 0, "UPOPC", uniform, uniform_datapath, D | B},
     {0x0b9, 0, "ULDC", load_constant, constant, UG},
+    {0x0bb, 0, "ULDC", load_constant, constant, UG},
     {0x1ac, 0, "LDCU", load_constant, constant, UG},
     {0x0ca, 0, "R2UR", InstructionClass::uniform, regular, UD | A | W81},
     {0x1c2, 0, "R2UR", InstructionClass::uniform, regular, UD | A | W81},

@@ -3,6 +3,7 @@
 #include "driver/commands/ab_scan.h"
 #include "driver/commands/commands.h"
 #include "driver/commands/exit_code.h"
+#include "driver/document_formats.h"
 #include "driver/options.h"
 #include "driver/progress.h"
 #include "driver/stages/build_program.h"
@@ -144,20 +145,21 @@ Expected<void> compare_versions(const AbOptions& options, const std::vector<std:
   const report::Versus versus{versions->first.name, versions->second.name, &difference, &speed,
                               have_other_sources(*a, *b)};
   const std::vector<judge::Failure> none;
-  const std::string text =
-      options.format == "markdown" ? print_versus_markdown(versus)
-      : options.format == "json"
-          ? report::print_difference_json({versus.a, versus.b, &difference, &speed, &none})
-          : print_versus_text(versus);
-  TRY(print_text(text, options.output.file));
+  TRY(print_document(
+      report::versus_document(versus),
+      [&] { return report::print_difference_json({versus.a, versus.b, &difference, &speed, &none}); },
+      options.format, options.output));
   exit_code = options.exit_with_verdict ? exit_code_of(speed.verdict) : 0;
   return {};
 }
 
 } // namespace
 
-void declare_ab(CLI::App& app, const std::vector<std::string>& rest, Action& chosen, int& exit_code) {
-  auto* command = app.add_subcommand("ab", "how much faster the second of two versions of a file is");
+void declare_ab(const CommandLine& line) {
+  const std::vector<std::string>& rest = line.rest;
+  Action& chosen = line.chosen;
+  int& exit_code = line.exit_code;
+  auto* command = line.app.add_subcommand("ab", "how much faster the second of two versions of a file is");
   auto options = std::make_shared<AbOptions>();
   command->add_option("files", options->files, "the two versions, or one file with --at")
       ->required()
@@ -169,13 +171,8 @@ void declare_ab(CLI::App& app, const std::vector<std::string>& rest, Action& cho
   add_scan_options(*command, *options);
   add_same_within_option(*command, options->tolerance);
   add_exit_code_option(*command, options->exit_with_verdict);
-  command
-      ->add_option("--format", options->format,
-                   "text; markdown: a table for a pull request; json: warplens-diff/1, or warplens-scan/1")
-      ->check(CLI::IsMember({"text", "markdown", "json"}))
-      ->option_text("FORMAT=text");
-  command->add_option("-o,--output", options->output.file, "write to a file instead of stdout")
-      ->type_name("FILE");
+  add_document_options(*command, options->format, options->output,
+                       {{"json", "warplens-diff/1, or warplens-scan/1"}});
   add_source_options(*command, options->source);
   add_quiet_option(*command, options->output.quiet);
   add_model_options(*command, options->model, {.timeline = false, .sharing = false});

@@ -1,6 +1,6 @@
 #include "driver/commands/ab_scan.h"
 
-#include "driver/stages/print.h"
+#include "driver/document_formats.h"
 #include "driver/stages/run_program.h"
 #include "driver/stages/simulate.h"
 #include "report/scan_report.h"
@@ -103,12 +103,6 @@ Expected<Result> result_of(const AbOptions& options, const Configured& configura
   return whole_result(run, options.model, options.output, known);
 }
 
-std::string printed(const report::ScanReport& report, const std::string& format) {
-  return format == "markdown" ? print_scan_markdown(report)
-         : format == "json"   ? print_scan_json(report)
-                              : print_scan_text(report);
-}
-
 } // namespace
 
 void add_scan_options(CLI::App& command, AbOptions& options) {
@@ -159,7 +153,9 @@ Expected<void> scan_program(const AbOptions& options, const std::vector<std::str
   report.gpus = judge::scan(all, options.tolerance);
   if (report.gpus.empty())
     return fail("{}: no kernel was launched", options.files.front());
-  return print_text(printed(report, options.format), options.output.file);
+  return print_document(
+      report::scan_document(report), [&] { return report::print_scan_json(report); }, options.format,
+      options.output);
 }
 
 } // namespace warplens::driver

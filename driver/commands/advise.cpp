@@ -197,8 +197,10 @@ Expected<void> advise(const AdviseOptions& options, const std::vector<std::strin
 
 } // namespace
 
-void declare_advise(CLI::App& app, const std::vector<std::string>& rest, Action& chosen) {
-  auto* command = app.add_subcommand(
+void declare_advise(const CommandLine& line) {
+  const std::vector<std::string>& rest = line.rest;
+  Action& chosen = line.chosen;
+  auto* command = line.app.add_subcommand(
       "advise", "changes that make a kernel faster, each tried in the model; or a change that you made");
   auto options = std::make_shared<AdviseOptions>();
   command

@@ -22,9 +22,11 @@ Expected<void> record(const RecordingOptions& options, const std::vector<std::st
 
 } // namespace
 
-void declare_baseline(CLI::App& app, const std::vector<std::string>& rest, Action& chosen) {
+void declare_baseline(const CommandLine& line) {
+  const std::vector<std::string>& rest = line.rest;
+  Action& chosen = line.chosen;
   auto* command =
-      app.add_subcommand("baseline", "record what a program's kernels cost, as text for its repository");
+      line.app.add_subcommand("baseline", "record what a program's kernels cost, as text for its repository");
   auto options = std::make_shared<RecordingOptions>();
   add_recording_options(*command, *options);
   set_usage(*command, "warplens baseline FILE... [OPTIONS] [--run ARGS...]");

@@ -3,6 +3,7 @@
 #include "calibration/gpu_file.h"
 #include "calibration/plot.h"
 #include "driver/commands/commands.h"
+#include "driver/document_formats.h"
 #include "driver/progress.h"
 #include "driver/stages/print.h"
 #include "driver/today.h"
@@ -24,6 +25,7 @@ struct Options {
   std::string from;   ///< curves measured before; empty: measure
   unsigned device = 0;
   double seconds = 60;
+  std::string format = "text";
   bool quiet = false;
 };
 
@@ -96,14 +98,15 @@ Expected<void> calibrate(const Options& options) {
   stage.done(fmt::format("{}: `--gpu {}` takes it", options.file,
                          options.file.find('/') == std::string::npos ? "./" + options.file : options.file));
   plot(options, curves_folder, curves->device.at("name"));
-  return print_text(calibration::print_findings(*curves, *findings), "");
+  return print_document(calibration::findings_document(*curves, *findings), options.format, {});
 }
 
 } // namespace
 
-void declare_calibrate(CLI::App& app, Action& chosen) {
+void declare_calibrate(const CommandLine& line) {
+  Action& chosen = line.chosen;
   auto* command =
-      app.add_subcommand("calibrate", "measure the GPU in this machine, write a configuration for it");
+      line.app.add_subcommand("calibrate", "measure the GPU in this machine, write a configuration for it");
   auto options = std::make_shared<Options>();
   command->add_option("-o,--output", options->file, "the GPU file to write")
       ->type_name("FILE")
@@ -117,6 +120,7 @@ void declare_calibrate(CLI::App& app, Action& chosen) {
       ->check(CLI::Range(5.0, 3600.0))
       ->capture_default_str();
   command->add_flag("--quiet", options->quiet, "say nothing on stderr but errors");
+  add_format_option(*command, options->format);
   for (const char* of_measuring : {"--curves", "--device", "--seconds"})
     from->excludes(of_measuring);
   command->callback([options, &chosen] { chosen = [options] { return calibrate(*options); }; });

@@ -208,9 +208,10 @@ Expected<void> plan_and_print(const ClocksOptions& options, const CLI::App& comm
 
 } // namespace
 
-void declare_clocks(CLI::App& app, Action& chosen) {
+void declare_clocks(const CommandLine& line) {
+  Action& chosen = line.chosen;
   auto* command =
-      app.add_subcommand("clocks", "the SM clock for each kernel with the least energy within a time");
+      line.app.add_subcommand("clocks", "the SM clock for each kernel with the least energy within a time");
   auto options = std::make_shared<ClocksOptions>();
   command
       ->add_option("files", options->files,

@@ -1,6 +1,7 @@
 // `warplens compare` and `warplens counters`: what a profiler measured, beside the prediction, or alone.
 
 #include "driver/commands/commands.h"
+#include "driver/document_formats.h"
 #include "driver/options.h"
 #include "driver/stages/print.h"
 #include "driver/stages/read_measured.h"
@@ -36,11 +37,11 @@ std::string json_text(const nlohmann::ordered_json& json) {
 }
 
 Expected<void> print(const comparison::ComparisonReport& report, const CompareOptions& options) {
-  if (options.format == "text")
-    return print_text(comparison::print_text(report, text_options(options.output)), options.output.file);
   const nlohmann::ordered_json json = comparison::to_json(report);
-  if (options.format == "json")
-    return print_text(json_text(json), options.output.file);
+  if (options.format != "html")
+    return print_document(
+        comparison::comparison_document(report), [&] { return json_text(json); }, options.format,
+        options.output);
   TRY(check_format(report_format("html")));
   TRY_LET(template_text, read_file(toolchain::resources().page));
   report::PageOptions page{*template_text, toolchain::version, {}};
@@ -95,10 +96,9 @@ struct CountersOptions {
 
 Expected<void> read_and_print(const CountersOptions& options) {
   TRY_LET(launches, read_measured(options.measured, options.ncu));
-  return print_text(options.format == "json"
-                        ? json_text(comparison::counters_to_json(*launches))
-                        : comparison::print_counters(*launches, text_options(options.output)),
-                    options.output.file);
+  return print_document(
+      comparison::counters_document(*launches),
+      [&] { return json_text(comparison::counters_to_json(*launches)); }, options.format, options.output);
 }
 
 void add_measured_options(CLI::App& command, std::vector<std::string>& measured, import::NcuOptions& ncu) {
@@ -130,8 +130,9 @@ constexpr const char* footer =
 
 } // namespace
 
-void declare_compare(CLI::App& app, Action& chosen) {
-  auto* command = app.add_subcommand("compare", "what a profiler measured, beside the prediction");
+void declare_compare(const CommandLine& line) {
+  Action& chosen = line.chosen;
+  auto* command = line.app.add_subcommand("compare", "what a profiler measured, beside the prediction");
   auto options = std::make_shared<CompareOptions>();
   command->add_option("result", options->result, "a result, as --format json writes it")
       ->required()
@@ -156,7 +157,8 @@ void declare_compare(CLI::App& app, Action& chosen) {
       ->add_option("--source", options->row.source,
                    "for --add-to: where the measurement comes from; the files' names if not given")
       ->type_name("TEXT");
-  add_report_options(*command, options->format, options->output, comparison::comparison_schema);
+  add_document_options(*command, options->format, options->output,
+                       {{"html", "the report page with both"}, {"json", comparison::comparison_schema}});
   command->footer(footer);
   command->callback([options, &chosen] {
     if (options->table.empty() && !(options->row.board.empty() && options->row.source.empty()))
@@ -165,11 +167,13 @@ void declare_compare(CLI::App& app, Action& chosen) {
   });
 }
 
-void declare_counters(CLI::App& app, Action& chosen) {
-  auto* command = app.add_subcommand("counters", "print what a profiler measured, also without the profiler");
+void declare_counters(const CommandLine& line) {
+  Action& chosen = line.chosen;
+  auto* command =
+      line.app.add_subcommand("counters", "print what a profiler measured, also without the profiler");
   auto options = std::make_shared<CountersOptions>();
   add_measured_options(*command, options->measured, options->ncu);
-  add_text_or_json_options(*command, options->format, options->output, comparison::counters_schema);
+  add_document_options(*command, options->format, options->output, {{"json", comparison::counters_schema}});
   command->callback([options, &chosen] { chosen = [options] { return read_and_print(*options); }; });
 }
 

@@ -33,10 +33,12 @@ Expected<void> write_database(const std::string& output, const std::vector<std::
 
 } // namespace
 
-void declare_compile_commands(CLI::App& app, const std::vector<std::string>& rest, Action& chosen) {
-  auto* command =
-      app.add_subcommand("compile-commands", "run a build with warplens-nvcc: -- make …, and write what it "
-                                             "compiled to a compile_commands.json for clangd");
+void declare_compile_commands(const CommandLine& line) {
+  const std::vector<std::string>& rest = line.rest;
+  Action& chosen = line.chosen;
+  auto* command = line.app.add_subcommand("compile-commands",
+                                          "run a build with warplens-nvcc: -- make …, and write what it "
+                                          "compiled to a compile_commands.json for clangd");
   auto output = std::make_shared<std::string>("compile_commands.json");
   command->add_option("-o,--output", *output, "the file; entries for other sources stay in it")
       ->type_name("FILE")

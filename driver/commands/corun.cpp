@@ -258,9 +258,10 @@ Expected<void> corun_and_print(const CorunOptions& options, const CLI::App& comm
 
 } // namespace
 
-void declare_corun(CLI::App& app, Action& chosen) {
-  auto* command =
-      app.add_subcommand("corun", "kernels beside each other on one GPU, and how much longer each takes");
+void declare_corun(const CommandLine& line) {
+  Action& chosen = line.chosen;
+  auto* command = line.app.add_subcommand(
+      "corun", "kernels beside each other on one GPU, and how much longer each takes");
   auto options = std::make_shared<CorunOptions>();
   command
       ->add_option("files", options->files,

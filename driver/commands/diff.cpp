@@ -2,6 +2,7 @@
 
 #include "driver/commands/commands.h"
 #include "driver/commands/exit_code.h"
+#include "driver/document_formats.h"
 #include "driver/options.h"
 #include "driver/stages/print.h"
 #include "driver/stages/read_result.h"
@@ -49,11 +50,11 @@ Expected<void> compare_and_print(const DiffOptions& options, int& exit_code) {
 
   const judge::SpeedComparison speed = compare_speed(*before, *after, difference, options.tolerance);
   const report::DifferenceReport report = {options.before, options.after, &difference, &speed, &*failures};
-  const std::string text = options.format == "brief" ? report::print_brief_difference(difference, speed)
-                           : options.format == "json"
-                               ? print_difference_json(report)
-                               : print_difference_text(report, text_options(options.output));
-  TRY(print_text(text, options.output.file));
+  TRY(options.format == "brief"
+          ? print_text(report::print_brief_difference(difference, speed), options.output.file)
+          : print_document(
+                report::difference_document(report), [&] { return report::print_difference_json(report); },
+                options.format, options.output));
   if (failures->empty() && options.fail_if_slower && speed.verdict == judge::SpeedVerdict::slower)
     return fail("--fail-if-slower: {}", slower_on(speed));
   if (failures->empty()) {
@@ -66,8 +67,10 @@ Expected<void> compare_and_print(const DiffOptions& options, int& exit_code) {
 
 } // namespace
 
-void declare_diff(CLI::App& app, Action& chosen, int& exit_code) {
-  auto* command = app.add_subcommand(
+void declare_diff(const CommandLine& line) {
+  Action& chosen = line.chosen;
+  int& exit_code = line.exit_code;
+  auto* command = line.app.add_subcommand(
       "diff", "whether a program became faster, and what changed; fails where it got worse");
   auto options = std::make_shared<DiffOptions>();
   command->add_option("before", options->before, "a result, as --format json writes it")
@@ -92,14 +95,9 @@ void declare_diff(CLI::App& app, Action& chosen, int& exit_code) {
       ->check(CLI::Validator(check_fraction, ""))
       ->type_name("FRACTION")
       ->capture_default_str();
-  command
-      ->add_option(
-          "--format", options->format,
-          "text: a table; brief: the verdicts and what changed most, in 2 KB; json:\nwarplens-diff/1")
-      ->check(CLI::IsMember({"text", "brief", "json"}))
-      ->option_text("FORMAT=text");
-  command->add_option("-o,--output", options->output.file, "write to a file instead of stdout")
-      ->type_name("FILE");
+  add_document_options(
+      *command, options->format, options->output,
+      {{"json", "warplens-diff/1"}, {"brief", "the verdicts and what changed most, in 2 KB"}});
   command->footer(fmt::format("  warplens diff before.json after.json --fail-if 'l1_hit_rate<-0.05' "
                               "--fail-if 'total.microseconds>5%'\n\n"
                               "Figures of accesses: {}.\nTotals: {}.\n"

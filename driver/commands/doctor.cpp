@@ -83,9 +83,10 @@ Expected<void> look(const DoctorOptions& options) {
 
 } // namespace
 
-void declare_doctor(CLI::App& app, Action& chosen) {
+void declare_doctor(const CommandLine& line) {
+  Action& chosen = line.chosen;
   auto* command =
-      app.add_subcommand("doctor", "what works on this machine, what does not, and how to get it");
+      line.app.add_subcommand("doctor", "what works on this machine, what does not, and how to get it");
   auto options = std::make_shared<DoctorOptions>();
   add_document_options(*command, options->format, options->output, {{"json", "warplens-doctor/1"}});
   command->footer("Exit code 0: programs can be profiled on the CPU back end; 1: they cannot.");

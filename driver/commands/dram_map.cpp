@@ -125,8 +125,10 @@ Expected<void> find(const DramMapOptions& options) {
 
 } // namespace
 
-void declare_dram_map(CLI::App& app, Action& chosen) {
-  auto* command = app.add_subcommand("dram-map", "find a memory's banks and rows from latencies of pairs");
+void declare_dram_map(const CommandLine& line) {
+  Action& chosen = line.chosen;
+  auto* command =
+      line.app.add_subcommand("dram-map", "find a memory's banks and rows from latencies of pairs");
   auto options = std::make_shared<DramMapOptions>();
   auto* gpu = command->add_option("--gpu", options->gpu, "latencies as the model of this GPU has them")
                   ->type_name("GPU");

@@ -187,9 +187,10 @@ Expected<void> explain(const ExplainCommand& command) {
 
 } // namespace
 
-void declare_explain(CLI::App& app, Action& chosen) {
-  auto* command =
-      app.add_subcommand("explain", "which counters, lines and resources the time of many runs grows with");
+void declare_explain(const CommandLine& line) {
+  Action& chosen = line.chosen;
+  auto* command = line.app.add_subcommand(
+      "explain", "which counters, lines and resources the time of many runs grows with");
   auto options = std::make_shared<ExplainCommand>();
   options->command = command;
   command

@@ -4,6 +4,7 @@
 
 #include "driver/commands/commands.h"
 #include "driver/commands/exit_code.h"
+#include "driver/document_formats.h"
 #include "driver/options.h"
 #include "driver/stages/print.h"
 #include "driver/stages/recorded_programs.h"
@@ -67,14 +68,13 @@ Expected<void> hold(const GateCommandOptions& options, const std::vector<std::st
   gate_options.tolerance = options.tolerance;
   gate_options.was_asked_for = asked_for(options.recording);
   const judge::Gate gate = judge::hold_against(*baseline, program.kernels, gate_options);
-  const report::GateReport report{options.recording.baseline, command, link_to_picture(options), &gate,
-                                  &program.result};
-  TRY(print_text(options.format == "markdown" ? print_gate_markdown(report)
-                 : options.format == "json"   ? print_gate_json(report)
-                                              : print_gate_text(report),
-                 options.output.file));
+  const report::GateReport report{options.recording.baseline, command, link_to_picture(options),
+                                  report::draw_gate(gate),    &gate,   &program.result};
+  TRY(options.format == "json"
+          ? print_text(print_gate_json(report), options.output.file)
+          : print_document(gate_document(report), options.format, options.output, report::gate_comment));
   if (!options.picture.empty())
-    TRY(print_text(report::draw_gate(report), options.picture));
+    TRY(print_text(report.svg, options.picture));
   for (const std::string& badge : options.badges)
     TRY(print_text(badge.ends_with(".json") ? report::badge_endpoint(gate) : report::draw_badge(gate),
                    badge));
@@ -94,8 +94,11 @@ std::vector<std::string> names_of_exact_figures() {
 
 } // namespace
 
-void declare_gate(CLI::App& app, const std::vector<std::string>& rest, Action& chosen, int& exit_code) {
-  auto* command = app.add_subcommand(
+void declare_gate(const CommandLine& line) {
+  const std::vector<std::string>& rest = line.rest;
+  Action& chosen = line.chosen;
+  int& exit_code = line.exit_code;
+  auto* command = line.app.add_subcommand(
       "gate", "hold a program against the baseline of its repository; fails where it got worse");
   auto options = std::make_shared<GateCommandOptions>();
   command
@@ -107,13 +110,9 @@ void declare_gate(CLI::App& app, const std::vector<std::string>& rest, Action& c
       ->expected(1, 64)
       ->option_text("FIGURE,...");
   add_same_within_option(*command, options->tolerance);
-  command
-      ->add_option("--format", options->format,
-                   "text; markdown: a comment for a pull request, at most 60 lines; json:\nwarplens-gate/1")
-      ->check(CLI::IsMember({"text", "markdown", "json"}))
-      ->option_text("FORMAT=text");
-  command->add_option("-o,--output", options->output.file, "write to a file instead of stdout")
-      ->type_name("FILE");
+  add_document_options(
+      *command, options->format, options->output,
+      {{"markdown", "a comment for a pull request, at most 60 lines"}, {"json", "warplens-gate/1"}});
   command->add_option("--sarif", options->sarif, "write the findings on kernels that are worse, as SARIF")
       ->type_name("FILE");
   auto* picture =

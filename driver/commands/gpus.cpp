@@ -7,8 +7,10 @@
 #include "model/gpu/gpu.h"
 #include "model/gpu/known_times.h"
 #include "model/gpu/parameters.h"
+#include "model/gpu/stated_figures.h"
 #include "toolchain/resources.h"
 
+#include <algorithm>
 #include <memory>
 
 namespace warplens::driver {
@@ -37,6 +39,22 @@ Expected<document::Document> list() {
   return document::Document{"GPUs that can be modelled", {{"", {std::move(table)}}}};
 }
 
+/// Returns the figures of the GPU's file for programs.
+Expected<document::Table> table_of_figures(const std::string& name) {
+  TRY_LET(figures, model::stated_figures(name, toolchain::resources().gpus));
+  document::Table table{{{"parameter"}, {"value"}, {"unit"}, {"source"}, {"meaning"}}};
+  table.audience = document::Audience::programs;
+  for (const model::StatedFigure& figure : *figures) {
+    const auto& known = model::parameters();
+    const auto parameter = std::ranges::find(known, figure.path, &model::Parameter::path);
+    const bool is_known = parameter != known.end();
+    table.rows.push_back({{document::words(figure.path), document::words(figure.value),
+                           document::words(is_known ? parameter->unit : ""), document::words(figure.source),
+                           document::words(is_known ? parameter->meaning : "")}});
+  }
+  return table;
+}
+
 Expected<document::Document> describe(const std::string& name) {
   TRY_LET(gpu, model::load_gpu(name, toolchain::resources().gpus));
   TRY_LET(figures, model::describe_gpu(name, toolchain::resources().gpus));
@@ -49,7 +67,9 @@ Expected<document::Document> describe(const std::string& name) {
       say("times " + line);
   if (!why.empty())
     say(fmt::format("{}: times are not known, because {}", gpu->id, why));
-  return document::Document{gpu->name, {std::move(accuracy), {"", {document::Listing{"", *figures}}}}};
+  TRY_LET(table, table_of_figures(name));
+  document::Listing listing{"", *figures, document::Audience::people};
+  return document::Document{gpu->name, {std::move(accuracy), {"", {std::move(listing), std::move(*table)}}}};
 }
 
 Expected<void> print_gpus(const GpusOptions& options) {
@@ -61,9 +81,10 @@ Expected<void> print_gpus(const GpusOptions& options) {
 
 } // namespace
 
-void declare_gpus(CLI::App& app, Action& chosen) {
-  auto* command =
-      app.add_subcommand("gpus", "list the GPUs that can be modelled, or print one in full with its sources");
+void declare_gpus(const CommandLine& line) {
+  Action& chosen = line.chosen;
+  auto* command = line.app.add_subcommand(
+      "gpus", "list the GPUs that can be modelled, or print one in full with its sources");
   auto options = std::make_shared<GpusOptions>();
   auto* named = command->add_option("name", options->name, "a GPU's name, or a file that describes one")
                     ->type_name("NAME");

@@ -54,7 +54,9 @@ Expected<void> print_help(const CLI::App& app, const HelpOptions& options) {
 
 } // namespace
 
-void declare_help(CLI::App& app, Action& chosen) {
+void declare_help(const CommandLine& line) {
+  CLI::App& app = line.app;
+  Action& chosen = line.chosen;
   auto* command =
       app.add_subcommand("help", "the help of a command; or all commands for a shell, as a manual page");
   auto options = std::make_shared<HelpOptions>();

@@ -42,9 +42,10 @@ Expected<void> inspect(const InspectOptions& options) {
 
 } // namespace
 
-void declare_inspect(CLI::App& app, Action& chosen) {
+void declare_inspect(const CommandLine& line) {
+  Action& chosen = line.chosen;
   auto* command =
-      app.add_subcommand("inspect", "print the machine code in a cubin: units, registers, schedule");
+      line.app.add_subcommand("inspect", "print the machine code in a cubin: units, registers, schedule");
   auto options = std::make_shared<InspectOptions>();
   command->add_option("cubin", options->file, "a cubin, as nvcc -cubin makes it")
       ->required()

@@ -33,9 +33,12 @@ Expected<void> serve_editor(lsp::Settings settings, const std::vector<std::strin
 
 } // namespace
 
-void declare_lsp(CLI::App& app, const std::vector<std::string>& rest, Action& chosen, int& exit_code) {
+void declare_lsp(const CommandLine& line) {
+  const std::vector<std::string>& rest = line.rest;
+  Action& chosen = line.chosen;
+  int& exit_code = line.exit_code;
   auto* command =
-      app.add_subcommand("lsp", "serve editors: figures and findings at the lines of a source (LSP)");
+      line.app.add_subcommand("lsp", "serve editors: figures and findings at the lines of a source (LSP)");
   auto settings = std::make_shared<lsp::Settings>();
   settings->profile.budget = "2s";
   command

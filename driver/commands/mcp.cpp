@@ -8,9 +8,10 @@
 
 namespace warplens::driver {
 
-void declare_mcp(CLI::App& app, Action& chosen) {
+void declare_mcp(const CommandLine& line) {
+  Action& chosen = line.chosen;
   auto* command =
-      app.add_subcommand("mcp", "serve agents: profile, explain_line and compare over stdio (MCP)");
+      line.app.add_subcommand("mcp", "serve agents: profile, explain_line and compare over stdio (MCP)");
   command->footer(
       "A client starts it as the command `warplens mcp`. The tools compile and run the programs that\n"
       "they are given, with the rights of this process.");

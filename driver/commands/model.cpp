@@ -46,8 +46,9 @@ Expected<void> model_and_print(Options options) {
 
 } // namespace
 
-void declare_model(CLI::App& app, Action& chosen) {
-  auto* command = app.add_subcommand("model", "replay a trace through the model of one or more GPUs");
+void declare_model(const CommandLine& line) {
+  Action& chosen = line.chosen;
+  auto* command = line.app.add_subcommand("model", "replay a trace through the model of one or more GPUs");
   auto options = std::make_shared<Options>();
   command->add_option("trace", options->trace, "a trace, as --trace keeps it")
       ->required()

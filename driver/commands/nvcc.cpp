@@ -378,6 +378,12 @@ int print_report(const DropInOptions& options) {
 
 } // namespace
 
+void declare_nvcc(const CommandLine& line) {
+  // Its arguments are nvcc's: main() hands them to nvcc_command() before anything is parsed.
+  line.app.add_subcommand("nvcc",
+                          "compile like nvcc, with probes: takes nvcc's arguments, or --report FILE...");
+}
+
 Expected<void> print_nvcc_help() {
   return print_text(
       "warplens nvcc compiles like nvcc, with probes: it takes nvcc's arguments, and does what nvcc does "

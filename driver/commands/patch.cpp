@@ -34,8 +34,9 @@ Expected<void> print_instrumentation_patch(const InstrumentationPatchOptions& op
 
 } // namespace
 
-void declare_patch(CLI::App& app, Action& chosen) {
-  auto* command = app.add_subcommand(
+void declare_patch(const CommandLine& line) {
+  Action& chosen = line.chosen;
+  auto* command = line.app.add_subcommand(
       "patch", "print the instrumentation of a .cu file as a unified diff (patch -p0 takes it)");
   auto options = std::make_shared<InstrumentationPatchOptions>();
   command->add_option("file", options->file, "the CUDA source")->required()->type_name("FILE.cu");

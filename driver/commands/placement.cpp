@@ -1,6 +1,7 @@
 // `warplens placement`: what each kernel would cost with its arrays elsewhere.
 
 #include "driver/commands/commands.h"
+#include "driver/document_formats.h"
 #include "driver/help/groups.h"
 #include "driver/options.h"
 #include "driver/progress.h"
@@ -25,7 +26,6 @@
 #include <deque>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 namespace warplens::driver {
 namespace {
@@ -34,7 +34,8 @@ struct PlacementOptions {
   SourceOptions source;
   TraceOptions trace;
   ModelOptions model;
-  std::string moves, format = "text", output, time = "model";
+  OutputOptions output;
+  std::string moves, format = "text", time = "model";
   std::vector<std::string> without;
   std::string train;
   std::vector<judge::Threshold> thresholds;
@@ -122,14 +123,16 @@ void check_sources(placement::SearchResult& found, const placement::Experiment& 
   placement::rank(std::span(found.candidates).first(found.refined));
 }
 
-std::string printed(const placement::PlacementReport& report, const PlacementOptions& options) {
-  if (options.format == "json")
-    return placement::to_json(report).dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
-  if (options.format == "csv")
-    return placement::print_csv(report);
+Expected<void> print(const placement::PlacementReport& report, const PlacementOptions& options) {
   if (options.format == "html")
-    return placement::print_page(report);
-  return placement::print_text(report, options.output.empty() && isatty(STDOUT_FILENO) != 0);
+    return print_text(placement::print_page(report), options.output.file);
+  return print_document(
+      placement::placement_document(report),
+      [&] {
+        return placement::to_json(report).dump(1, ' ', false, nlohmann::json::error_handler_t::replace) +
+               '\n';
+      },
+      options.format, options.output);
 }
 
 /// Returns an error if a placement differs from the trace's beyond one of the conditions.
@@ -171,7 +174,7 @@ Expected<void> place(const PlacementOptions& options, const std::vector<std::str
     return fail("--check models the changed program: it takes --time model");
   if (!options.thresholds.empty() && options.time != "model")
     return fail("--fail-if is about the model's figures: it takes --time model");
-  TRY(check_writable(options.output));
+  TRY(check_writable(options.output.file));
   TRY_LET(gpus, load_gpus(options.model));
   TRY_LET(addressing, placement::load_addressing(toolchain::resources().addressing));
   placement::PlacementReport report;
@@ -222,7 +225,7 @@ Expected<void> place(const PlacementOptions& options, const std::vector<std::str
   if (report.kernels.empty())
     return fail("none of the kernels launched matches --kernel '{}'", options.trace.kernel);
   stage.done(fmt::format("{} placements modelled", modelled));
-  TRY(print_text(printed(report, options), options.output));
+  TRY(print(report, options));
   if (!options.moves.empty() && !report.kernels.front().found.refused.empty())
     return fail("--move {} is refused", options.moves);
   return check_thresholds(report, options.thresholds);
@@ -230,9 +233,11 @@ Expected<void> place(const PlacementOptions& options, const std::vector<std::str
 
 } // namespace
 
-void declare_placement(CLI::App& app, const std::vector<std::string>& rest, Action& chosen) {
+void declare_placement(const CommandLine& line) {
+  const std::vector<std::string>& rest = line.rest;
+  Action& chosen = line.chosen;
   auto* command =
-      app.add_subcommand("placement", "what a kernel would cost with its arrays in other memories");
+      line.app.add_subcommand("placement", "what a kernel would cost with its arrays in other memories");
   auto options = std::make_shared<PlacementOptions>();
   command
       ->add_option("files", options->source.files,
@@ -290,11 +295,9 @@ void declare_placement(CLI::App& app, const std::vector<std::string>& rest, Acti
       *command, options->thresholds,
       "exit with 1 if a placement differs from the trace's beyond this and beyond its interval, as\n"
       "diff says it: 'total.microseconds<-10%' where one is faster by a tenth");
+  add_document_options(*command, options->format, options->output,
+                       {{"html", "a matrix of arrays and places"}, {"json", placement::placement_schema}});
   const help::GroupScope group(*command, help::printed_group);
-  command->add_option("--format", options->format, "text, json (warplens-placement/1), csv or html")
-      ->check(CLI::IsMember({"text", "json", "csv", "html"}))
-      ->option_text("FORMAT=text");
-  command->add_option("-o,--output", options->output, "write to a file instead of stdout")->type_name("FILE");
   add_quiet_option(*command, options->quiet);
   set_usage(*command, "warplens placement TRACE|FILE.cu [OPTIONS] [-- ARGS...]");
   command->footer("  -- ARGS...                      the rest of the line: the program's own arguments\n\n"

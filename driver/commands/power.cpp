@@ -120,8 +120,9 @@ Expected<void> predict_and_print(const PowerOptions& options) {
 
 } // namespace
 
-void declare_power(CLI::App& app, Action& chosen) {
-  auto* command = app.add_subcommand("power", "the power of kernels by parts, and their energy by line");
+void declare_power(const CommandLine& line) {
+  Action& chosen = line.chosen;
+  auto* command = line.app.add_subcommand("power", "the power of kernels by parts, and their energy by line");
   auto options = std::make_shared<PowerOptions>();
   command->add_option("result", options->results, "results, as --format json writes them")
       ->required()

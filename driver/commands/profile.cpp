@@ -116,8 +116,10 @@ std::optional<std::vector<std::string>> profile_words(const std::vector<std::str
   return completed;
 }
 
-void declare_profile(CLI::App& app, const std::vector<std::string>& rest, Action& chosen) {
-  auto* command = app.add_subcommand(
+void declare_profile(const CommandLine& line) {
+  const std::vector<std::string>& rest = line.rest;
+  Action& chosen = line.chosen;
+  auto* command = line.app.add_subcommand(
       "profile", "profile a program of one or a few files: instrument, build, run, model and report");
   auto options = std::make_shared<ProfileOptions>();
   command

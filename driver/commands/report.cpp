@@ -44,8 +44,9 @@ Expected<void> read_and_print(ReportOptions options) {
 
 } // namespace
 
-void declare_report(CLI::App& app, Action& chosen) {
-  auto* command = app.add_subcommand("report", "print a result for a person or a tool");
+void declare_report(const CommandLine& line) {
+  Action& chosen = line.chosen;
+  auto* command = line.app.add_subcommand("report", "print a result for a person or a tool");
   auto options = std::make_shared<ReportOptions>();
   command->add_option("result", options->result, "a result, as --format json writes it")
       ->required()

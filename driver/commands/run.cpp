@@ -40,9 +40,11 @@ Expected<void> run_and_report(const RunOptions& options, const std::vector<std::
 
 } // namespace
 
-void declare_run(CLI::App& app, const std::vector<std::string>& rest, Action& chosen) {
-  auto* command =
-      app.add_subcommand("run", "run a program that was built with probes; model and report when it ends");
+void declare_run(const CommandLine& line) {
+  const std::vector<std::string>& rest = line.rest;
+  Action& chosen = line.chosen;
+  auto* command = line.app.add_subcommand(
+      "run", "run a program that was built with probes; model and report when it ends");
   auto options = std::make_shared<RunOptions>();
   add_output_options(*command, options->output);
   add_quiet_option(*command, options->output.quiet);

@@ -212,8 +212,9 @@ Expected<void> sweep(const SweepOptions& options) {
 
 } // namespace
 
-void declare_sweep(CLI::App& app, Action& chosen) {
-  auto* command = app.add_subcommand("sweep", "profile a program in many configurations, for `explain`");
+void declare_sweep(const CommandLine& line) {
+  Action& chosen = line.chosen;
+  auto* command = line.app.add_subcommand("sweep", "profile a program in many configurations, for `explain`");
   auto options = std::make_shared<SweepOptions>();
   command->add_option("files", options->program.files, "the CUDA source, or all sources of the program")
       ->required()

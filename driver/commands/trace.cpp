@@ -59,8 +59,9 @@ Expected<void> export_accel_sim(const std::string& file, const std::filesystem::
 
 } // namespace
 
-void declare_trace(CLI::App& app, Action& chosen) {
-  auto* command = app.add_subcommand("trace", "look into a trace file");
+void declare_trace(const CommandLine& line) {
+  Action& chosen = line.chosen;
+  auto* command = line.app.add_subcommand("trace", "look into a trace file");
   command->require_subcommand(1);
   const auto add = [&](const char* name, const char* description,
                        Expected<void> (*action)(const std::string&)) {

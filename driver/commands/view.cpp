@@ -24,8 +24,9 @@ Expected<void> view(const ViewOptions& options) {
 
 } // namespace
 
-void declare_view(CLI::App& app, Action& chosen) {
-  auto* command = app.add_subcommand("view", "open the page of a result in the browser");
+void declare_view(const CommandLine& line) {
+  Action& chosen = line.chosen;
+  auto* command = line.app.add_subcommand("view", "open the page of a result in the browser");
   auto options = std::make_shared<ViewOptions>();
   options->output.opens_page = true;
   command->add_option("result", options->result, "a result, as --format json writes it")

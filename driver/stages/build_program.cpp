@@ -77,6 +77,7 @@ Expected<void> instrument_sources(toolchain::BuildRequest& request, bool quiet) 
       return tl::unexpected(toolchain::with_nvccs_opinion(instrumented.error(), source.original, request.nvcc,
                                                           request.toolkit, source.directory));
     source.source = instrumented->file;
+    source.refused = instrumented->refused;
     source.site_table = instrumented->site_table;
     stage.done(fmt::format("{}: {} accesses probed, {} removed by the compiler, {} not seen{}",
                            source.original.string(), instrumented->accesses, instrumented->removed,

@@ -5,6 +5,7 @@
 #include "model/gpu/parameters.h"
 #include "model/gpu/read_accuracy.h"
 #include "model/gpu/read_energies.h"
+#include "model/gpu/stated_figures.h"
 #include "model/gpu/toml_figures.h"
 #include "model/sm/sm_figures.h"
 #include "vocabulary/geometry.h"
@@ -257,6 +258,13 @@ Expected<Gpu> load_gpu(const std::string& name, const fs::path& folder) {
     gpu->accuracy = std::move(*accuracy);
   }
   return gpu;
+}
+
+Expected<std::vector<StatedFigure>> stated_figures(const std::string& name, const fs::path& folder) {
+  TRY(load_gpu(name, folder));
+  TRY_LET(path, find_file(name, folder));
+  TRY_LET(figures, TomlFigures::open(*path));
+  return figures->stated();
 }
 
 Expected<std::string> describe_gpu(const std::string& name, const fs::path& folder) {

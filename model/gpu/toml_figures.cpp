@@ -330,31 +330,40 @@ Expected<void> TomlFigures::finish() {
   return {};
 }
 
-std::string TomlFigures::describe() const {
-  std::string out;
+std::vector<StatedFigure> TomlFigures::stated() const {
+  std::vector<StatedFigure> figures;
+  const auto plain = [](const toml::node& node) {
+    return node.is_string() ? node.as_string()->get() : text_of(node);
+  };
   for (const auto& [name, node] : root_) {
     const std::string top(name.str());
     const toml::table* table = node.as_table();
     if (!table) {
-      out += fmt::format("{:<30} {}\n", top, node.is_string() ? node.as_string()->get() : text_of(node));
+      figures.push_back({top, plain(node), {}});
       continue;
     }
     if (top == "sources")
       continue;
     for (const auto& [key, value] : *table)
       if (const toml::table* figure = value.as_table()) {
-        const toml::node& is = *figure->get("value");
-        std::string text = is.is_string() ? is.as_string()->get() : text_of(is);
+        std::string text = plain(*figure->get("value"));
         for (const char* of_draw : {"or", "between", "weights", "interval"})
           if (const toml::node* drawn = figure->get(of_draw))
             text += fmt::format(", {} {}", of_draw, text_of(*drawn));
-        out += fmt::format("{:<30} {:<34} [{}]\n", top + "." + std::string(key.str()), text,
-                           figure->get("source")->as_string()->get());
+        figures.push_back(
+            {top + "." + std::string(key.str()), std::move(text), figure->get("source")->as_string()->get()});
       } else {
-        out += fmt::format("{:<30} {}\n", top + "." + std::string(key.str()),
-                           value.is_string() ? value.as_string()->get() : text_of(value));
+        figures.push_back({top + "." + std::string(key.str()), plain(value), {}});
       }
   }
+  return figures;
+}
+
+std::string TomlFigures::describe() const {
+  std::string out;
+  for (const auto& [path, value, source] : stated())
+    out += source.empty() ? fmt::format("{:<30} {}\n", path, value)
+                          : fmt::format("{:<30} {:<34} [{}]\n", path, value, source);
   out += "\nSources\n";
   if (const toml::node* sources = root_.get("sources"))
     for (const auto& [key, source] : *sources->as_table())

@@ -3,6 +3,7 @@
 // weights of all, `weights = […]`, or a range, `between = [low, high]`, from which machines draw.
 #pragma once
 
+#include "model/gpu/stated_figures.h"
 #include "support/expected.h"
 #include "vocabulary/access.h"
 
@@ -66,6 +67,8 @@ public:
   /// Returns the first error, or that for a key that was not read.
   Expected<void> finish();
 
+  /// Returns every figure as the file states it, in the order of their paths.
+  std::vector<StatedFigure> stated() const;
   /// Returns a text with every figure, its value and its source.
   std::string describe() const;
 

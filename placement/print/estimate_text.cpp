@@ -49,6 +49,16 @@ std::string source_text(const Candidate& candidate) {
              : "";
 }
 
+std::string text_of(const std::vector<Reason>& reasons) {
+  std::string text;
+  for (const Reason& reason : reasons) {
+    text += (text.empty() ? "" : "; ") + reason.text;
+    if (reason.line != 0)
+      text += fmt::format(" ({}:{})", reason.file, reason.line);
+  }
+  return text;
+}
+
 std::string accuracy_of_model(const Experiment& experiment) {
   return judge::accuracy_text(experiment.gpu().accuracy, experiment.gpu().id);
 }

@@ -27,6 +27,9 @@ std::string doubt_text(const Candidate& candidate);
 /// compiled; empty: that was not tried.
 std::string source_text(const Candidate& candidate);
 
+/// Returns the reasons of all refusals as one line: "131072 B of 65536 (nn.cu:41)".
+std::string text_of(const std::vector<Reason>& reasons);
+
 /// Returns how far off the model of the GPU was, and what was not measured, as reports of `profile` say it.
 std::string accuracy_of_model(const Experiment& experiment);
 

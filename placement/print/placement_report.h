@@ -1,6 +1,7 @@
-// The placements of a trace's launches as text, JSON, CSV and a page.
+// The placements of a trace's launches as a document, as JSON and as a page.
 #pragma once
 
+#include "document/document.h"
 #include "placement/experiment.h"
 #include "placement/search.h"
 
@@ -26,21 +27,15 @@ struct PlacementReport {
 
 inline constexpr const char* placement_schema = "warplens-placement/1";
 
-/// Prints the candidates of each kernel, the fastest first, with what binds them, then those that were
-/// refused with the line that forbids each.
-std::string print_text(const PlacementReport& report, bool colour);
+/// Returns the candidates of each kernel, the fastest first, with what binds them, then those that were
+/// refused with the line that forbids each; programs read the launch as it is first.
+document::Document placement_document(const PlacementReport& report);
 
 /// Returns the report as JSON; docs/schemas/placement.json is its schema.
 nlohmann::ordered_json to_json(const PlacementReport& report);
 
-/// Prints a row per candidate, RFC 4180.
-std::string print_csv(const PlacementReport& report);
-
 /// Prints a page with a matrix of arrays and places for each kernel, coloured by gain; refused ones are
 /// hatched, with the reason. It needs no other file and no network.
 std::string print_page(const PlacementReport& report);
-
-/// Returns the reasons of all refusals as one line: "131072 B of 65536 (nn.cu:41)".
-std::string text_of(const std::vector<Reason>& reasons);
 
 } // namespace warplens::placement

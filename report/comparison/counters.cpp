@@ -1,9 +1,10 @@
 #include "report/comparison/counters.h"
 
 #include "support/display_name.h"
-#include "support/terminal_text.h"
 
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 namespace warplens::report::comparison {
 
@@ -19,32 +20,57 @@ std::string launches_text(const KernelCounters& launch) {
   return text;
 }
 
-std::string print_counters(const std::vector<KernelCounters>& launches, const TextOptions& options) {
-  const std::size_t width = options.width;
-  const Style style(options.colour);
-  std::string text;
+std::string extents_text(const std::optional<import::Extents>& extents) {
+  return extents ? fmt::format("({})", fmt::join(*extents, ", ")) : "?";
+}
+
+document::Document counters_document(const std::vector<KernelCounters>& launches) {
+  using enum document::Kind;
+  using enum document::Audience;
+  document::Document document{"Counters"};
   for (const KernelCounters& launch : launches) {
-    text += style.bold(cut("── " + display_name(printable(launch.kernel)), width)) + "\n";
+    document::Table table{{{"kernel", words, "", programs},
+                           {"device", words, "", programs},
+                           {"grid", words, "", programs},
+                           {"block", words, "", programs},
+                           {"file", words, "", programs},
+                           {"line", number, "", programs},
+                           {"space", words, "", programs},
+                           {"operation", words, "", programs},
+                           {"value", number},
+                           {"counter"}}};
+    table.has_headings = false;
+    const auto add = [&](const std::map<std::string, double>& counters, const import::LineCounters* line) {
+      std::string above =
+          line == nullptr ? ""
+                          : fmt::format("{}:{}  {} {}", line->file, line->line, line->space, line->operation);
+      for (const auto& [counter, value] : counters)
+        table.rows.push_back(
+            {.cells = {document::words(launch.kernel), document::words(launch.device),
+                       document::words(extents_text(launch.grid)),
+                       document::words(extents_text(launch.block)),
+                       document::words(line != nullptr ? line->file : ""),
+                       line != nullptr ? document::figure(line->line, "") : document::Cell{},
+                       document::words(line != nullptr ? line->space : ""),
+                       document::words(line != nullptr ? line->operation : ""),
+                       document::figure(value, fmt::format("{:.10g}", value)), document::words(counter)},
+             .above = std::exchange(above, "")});
+    };
+    add(launch.counters, nullptr);
+    for (const import::LineCounters& line : launch.lines)
+      add(line.counters, &line);
+    document::Section section{display_name(launch.kernel)};
     if (launch.grid && launch.block)
-      text += fmt::format("grid ({}), block ({})\n", fmt::join(*launch.grid, ", "),
-                          fmt::join(*launch.block, ", "));
+      section.blocks.push_back(document::Paragraph{
+          fmt::format("grid {}, block {}", extents_text(launch.grid), extents_text(launch.block))});
     if (launch.launches > 1)
-      text += launches_text(launch) + "\n";
-    for (const auto& [name, value] : launch.counters)
-      text += fmt::format("{:>16.10g}  {}\n", value, printable(name));
-    for (const import::LineCounters& line : launch.lines) {
-      text += cut(fmt::format("{}:{}  {} {}", printable(line.file), line.line, printable(line.space),
-                              printable(line.operation)),
-                  width) +
-              "\n";
-      for (const auto& [name, value] : line.counters)
-        text += fmt::format("{:>16.10g}  {}\n", value, printable(name));
-    }
+      section.blocks.push_back(document::Paragraph{launches_text(launch)});
+    section.blocks.push_back(std::move(table));
     if (launch.lines.empty() && !launch.lines_missing.empty())
-      text += "no lines: " + printable(launch.lines_missing) + "\n";
-    text += "\n";
+      section.blocks.push_back(document::Paragraph{"no lines: " + launch.lines_missing});
+    document.sections.push_back(std::move(section));
   }
-  return text;
+  return document;
 }
 
 Json launch_to_json(const KernelCounters& launch) {

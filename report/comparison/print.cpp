@@ -1,23 +1,22 @@
 #include "report/comparison/print.h"
 
 #include "report/comparison/counters.h"
+#include "report/versus_text.h"
 #include "result/figure_text.h"
 #include "support/display_name.h"
 #include "support/files.h"
-#include "support/terminal_text.h"
 
-#include <algorithm>
 #include <cmath>
+#include <fmt/ranges.h>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 namespace warplens::report::comparison {
 namespace {
 
 using Json = nlohmann::ordered_json;
 using import::KernelCounters;
-
-constexpr std::size_t name_width = 32, value_width = 14;
 
 /// Returns the value with its unit, short enough for a column.
 std::string value_text(double value, Unit unit) {
@@ -44,119 +43,18 @@ std::string difference_text(const FigurePair& pair) {
   return fmt::format("{:+.1f} %", rounded(100 * *difference));
 }
 
-std::string extents_text(const std::optional<import::Extents>& extents) {
-  return extents ? fmt::format("({}, {}, {})", (*extents)[0], (*extents)[1], (*extents)[2]) : "?";
+/// Returns what no figure of a row says: unpaired counters by reason, each with their number and the first.
+std::vector<std::string> unpaired_counters(const KernelPair& pair) {
+  std::map<std::string, std::vector<std::string>> by_reason;
+  for (const UnpairedCounter& one : pair.unpaired_counters)
+    by_reason[one.why].push_back(one.counter);
+  std::vector<std::string> texts;
+  for (const auto& [why, counters] : by_reason)
+    texts.push_back(counters.size() == 1 ? fmt::format("unpaired: {}: {}", counters.front(), why)
+                                         : fmt::format("unpaired: {} counters ({}, …): {}", counters.size(),
+                                                       counters.front(), why));
+  return texts;
 }
-
-class ComparisonText {
-public:
-  ComparisonText(const ComparisonReport& report, const TextOptions& options)
-      : report_(report), width_(std::max(options.width, 80u)), style_(options.colour) {}
-
-  std::string print() {
-    for (const std::string& file : report_.measured_names)
-      line(style_.dim("measured  ") + cut(printable(file), width_ - 10));
-    line(style_.dim("modelled  ") + cut(printable(report_.result_name), width_ - 10));
-    for (const KernelPair& pair : report_.comparison->kernels)
-      print(pair);
-    print_unpaired();
-    line("");
-    line(style_.dim(
-        cut("difference: modelled less measured, in points for rates, else in % of the measured", width_)));
-    return std::move(text_);
-  }
-
-private:
-  void line(const std::string& text) { text_ += without_trailing_blanks(text) + "\n"; }
-
-  void paragraph(const std::string& text) {
-    for (const std::string& part : wrapped(text, width_ - 2))
-      line("  " + part);
-  }
-
-  void row(const std::string& name, const FigurePair& pair) {
-    line(pad_right(cut(name, name_width - 1), name_width) +
-         pad_left(value_text(pair.measured, pair.unit), value_width) +
-         pad_left(value_text(pair.modelled, pair.unit), value_width) +
-         pad_left(difference_text(pair), value_width));
-  }
-
-  void print(const KernelPair& pair) {
-    const KernelCounters& launch = (*report_.launches)[pair.measured];
-    const KernelResult& kernel = report_.result->kernels[pair.modelled];
-    line("");
-    line(style_.bold(cut(
-        fmt::format("── {} on {}", display_name(printable(kernel.name)), printable(kernel.gpu)), width_)));
-    line(cut(fmt::format("{}, grid {}, block {}",
-                         launch.launches > 1 ? launches_text(launch) : fmt::format("launch {}", pair.launch),
-                         extents_text(launch.grid), extents_text(launch.block)),
-             width_));
-    for (const std::string& note : pair.notes)
-      for (const std::string& part : wrapped(printable(note), width_))
-        line(style_.warm(part));
-    line(style_.dim(pad_right("", name_width) + pad_left("measured", value_width) +
-                    pad_left("modelled", value_width) + pad_left("difference", value_width)));
-    for (const FigurePair& figure : pair.figures)
-      row(figure.title, figure);
-    if (pair.figures.empty())
-      line("no figure of this launch was measured that the model has");
-    for (const LinePair& place : pair.lines) {
-      line(style_.dim(
-          cut(fmt::format("{}:{}  {} {}  {}", printable(file_name(place.file)), place.line, place.space,
-                          place.operation, printable(fmt::format("{}", fmt::join(place.expressions, ", ")))),
-              width_)));
-      for (const FigurePair& figure : place.figures)
-        row("  " + figure.name, figure);
-    }
-    print_unpaired_lines(pair);
-    if (launch.lines.empty() && !launch.lines_missing.empty())
-      paragraph("no lines: " + printable(launch.lines_missing));
-    print_unpaired_counters(pair);
-  }
-
-  void print_unpaired_lines(const KernelPair& pair) {
-    for (const UnpairedLine& one : pair.unpaired_lines)
-      line(cut(fmt::format("{}:{}  {} {}: only {}: {}", printable(file_name(one.file)), one.line,
-                           printable(one.space), printable(one.operation),
-                           one.is_measured ? "measured" : "modelled", printable(one.why)),
-               width_));
-  }
-
-  /// Prints the reasons, each with the number of counters and the first of them.
-  void print_unpaired_counters(const KernelPair& pair) {
-    std::map<std::string, std::vector<std::string>> by_reason;
-    for (const UnpairedCounter& one : pair.unpaired_counters)
-      by_reason[one.why].push_back(one.counter);
-    for (const auto& [why, counters] : by_reason) {
-      const std::string first = printable(counters.front());
-      paragraph(counters.size() == 1 ? fmt::format("unpaired: {}: {}", first, printable(why))
-                                     : fmt::format("unpaired: {} counters ({}, …): {}", counters.size(),
-                                                   first, printable(why)));
-    }
-  }
-
-  void print_unpaired() {
-    if (report_.comparison->unpaired_launches.empty() && report_.comparison->unpaired_kernels.empty())
-      return;
-    line("");
-    for (const Unpaired& one : report_.comparison->unpaired_launches) {
-      const KernelCounters& launch = (*report_.launches)[one.index];
-      unpaired("measured", launch.kernel, one.why);
-    }
-    for (const Unpaired& one : report_.comparison->unpaired_kernels)
-      unpaired("modelled", report_.result->kernels[one.index].name, one.why);
-  }
-
-  void unpaired(const char* side, const std::string& kernel, const std::string& why) {
-    line(fmt::format("only {}: {}", side, display_name(printable(kernel), width_ - 16)));
-    paragraph(printable(why));
-  }
-
-  const ComparisonReport& report_;
-  std::size_t width_;
-  Style style_;
-  std::string text_;
-};
 
 std::string_view unit_name(Unit unit) {
   switch (unit) {
@@ -169,6 +67,92 @@ std::string_view unit_name(Unit unit) {
   case Unit::per_request: return "ratio";
   }
   return "";
+}
+
+/// Returns the figures of a pair beside each other: those of the launch, then those of its lines.
+document::Table figures_of(const KernelPair& pair, const KernelResult& kernel) {
+  using enum document::Kind;
+  using enum document::Audience;
+  document::Table table{{{"kernel", words, "", programs},
+                         {"GPU", words, "", programs},
+                         {"launch", number, "", programs},
+                         {"file", words, "", programs},
+                         {"line", number, "", programs},
+                         {"access", words, "", programs},
+                         {"figure"},
+                         {"unit", words, "", programs},
+                         {"measured", number},
+                         {"modelled", interval},
+                         {"difference", number, "fraction"}}};
+  const auto add = [&](const std::string& title, const FigurePair& figure, const LinePair* line,
+                       std::string above) {
+    const document::Cell modelled =
+        figure.half_width > 0
+            ? document::figure(figure.modelled, figure.modelled - figure.half_width,
+                               figure.modelled + figure.half_width, value_text(figure.modelled, figure.unit))
+            : document::figure(figure.modelled, value_text(figure.modelled, figure.unit));
+    document::Cell difference = document::words(difference_text(figure));
+    difference.value = figure.difference();
+    if (difference.value && figure.kind() == DifferenceKind::points)
+      *difference.value /= 100;
+    table.rows.push_back(
+        {.cells = {document::words(kernel.name), document::words(kernel.gpu),
+                   document::figure(double(pair.launch), ""),
+                   document::words(line != nullptr ? line->file : ""),
+                   line != nullptr ? document::figure(line->line, "") : document::Cell{},
+                   document::words(line != nullptr ? line->space + " " + line->operation : ""),
+                   document::words(title), document::words(std::string(unit_name(figure.unit))),
+                   document::figure(figure.measured, value_text(figure.measured, figure.unit)), modelled,
+                   std::move(difference)},
+         .above = std::move(above)});
+  };
+  for (const FigurePair& figure : pair.figures)
+    add(figure.title, figure, nullptr, "");
+  for (const LinePair& line : pair.lines) {
+    std::string above = fmt::format("{}:{}  {} {}  {}", file_name(line.file), line.line, line.space,
+                                    line.operation, fmt::join(line.expressions, ", "));
+    for (const FigurePair& figure : line.figures)
+      add(figure.name, figure, &line, std::exchange(above, ""));
+  }
+  return table;
+}
+
+document::Section section_of(const KernelPair& pair, const ComparisonReport& report) {
+  const KernelCounters& launch = (*report.launches)[pair.measured];
+  const KernelResult& kernel = report.result->kernels[pair.modelled];
+  document::Section section{fmt::format("{} on {}", display_name(kernel.name), kernel.gpu)};
+  const auto say = [&](std::string text, document::Tone tone = document::Tone::plain) {
+    section.blocks.push_back(document::Paragraph{std::move(text), tone});
+  };
+  say(fmt::format("{}, grid {}, block {}",
+                  launch.launches > 1 ? launches_text(launch) : fmt::format("launch {}", pair.launch),
+                  extents_text(launch.grid), extents_text(launch.block)));
+  for (const std::string& note : pair.notes)
+    say(note, document::Tone::notable);
+  section.blocks.push_back(figures_of(pair, kernel));
+  if (pair.figures.empty())
+    say("no figure of this launch was measured that the model has");
+  for (const UnpairedLine& one : pair.unpaired_lines)
+    say(fmt::format("{}:{}  {} {}: only {}: {}", file_name(one.file), one.line, one.space, one.operation,
+                    one.is_measured ? "measured" : "modelled", one.why));
+  if (launch.lines.empty() && !launch.lines_missing.empty())
+    say("no lines: " + launch.lines_missing);
+  for (std::string& text : unpaired_counters(pair))
+    say(std::move(text));
+  return section;
+}
+
+/// Returns the launches and kernels that have no counterpart, with the reasons.
+document::Findings unpaired_of(const ComparisonReport& report) {
+  document::Findings findings{{}, document::Audience::people};
+  const auto add = [&](const char* severity, const std::string& kernel, const std::string& why) {
+    findings.findings.push_back({severity, "", display_name(kernel), {why}});
+  };
+  for (const Unpaired& one : report.comparison->unpaired_launches)
+    add("only measured", (*report.launches)[one.index].kernel, one.why);
+  for (const Unpaired& one : report.comparison->unpaired_kernels)
+    add("only modelled", report.result->kernels[one.index].name, one.why);
+  return findings;
 }
 
 Json to_json(const FigurePair& pair) {
@@ -228,8 +212,21 @@ Json to_json(const KernelPair& pair, const ComparisonReport& report) {
 
 } // namespace
 
-std::string print_text(const ComparisonReport& report, const TextOptions& options) {
-  return ComparisonText(report, options).print();
+document::Document comparison_document(const ComparisonReport& report) {
+  std::vector<std::pair<std::string, std::string>> sides;
+  for (const std::string& file : report.measured_names)
+    sides.emplace_back("measured", file);
+  sides.emplace_back("modelled", report.result_name);
+  document::Document document{"Measured and modelled", {{"", {table_of_sides(sides)}}}};
+  for (const KernelPair& pair : report.comparison->kernels)
+    document.sections.push_back(section_of(pair, report));
+  document.sections.push_back({"", {unpaired_of(report)}});
+  document.sections.push_back(
+      {"",
+       {document::Paragraph{
+           "difference: modelled less measured, in points for rates, else in % of the measured",
+           document::Tone::faint}}});
+  return document;
 }
 
 Json to_json(const ComparisonReport& report) {

@@ -1,8 +1,8 @@
-// Measured beside modelled as text and as JSON, schema `warplens-comparison/1`.
+// Measured beside modelled as a document and as JSON, schema `warplens-comparison/1`.
 #pragma once
 
+#include "document/document.h"
 #include "report/comparison/compare.h"
-#include "report/report.h"
 
 #include <nlohmann/json_fwd.hpp>
 #include <span>
@@ -21,8 +21,9 @@ struct ComparisonReport {
   const Comparison* comparison = nullptr;
 };
 
-/// Prints per launch the figures side by side, its lines, and in a line or two what has no counterpart.
-std::string print_text(const ComparisonReport& report, const report::TextOptions& options);
+/// Returns a section for each pair with the figures beside each other, those of its lines, and what has no
+/// counterpart.
+document::Document comparison_document(const ComparisonReport& report);
 
 /// Returns all pairs, and each counter, line, launch and kernel that has no counterpart with its reason.
 nlohmann::ordered_json to_json(const ComparisonReport& report);

@@ -6,6 +6,8 @@
 //   WARPLENS_EXTENDED_LAMBDA   nvcc was called with --expt-extended-lambda
 //   WARPLENS_RELAXED_CONSTEXPR nvcc was called with --expt-relaxed-constexpr
 //   WARPLENS_ARCH_LIST         the comma-separated list of nvcc's __CUDA_ARCH_LIST__
+//   WARPLENS_FEATURES_OF       the __CUDA_ARCH__ of an architecture with features of its own (sm_90a: 900)
+//   WARPLENS_ALL_FEATURES      its name ends in "a", not in "f"
 #pragma once
 
 #ifdef __cplusplus

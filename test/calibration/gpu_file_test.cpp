@@ -3,6 +3,7 @@
 #include "calibration/gpu_file.h"
 #include "calibration/plot.h"
 #include "curves_of.h"
+#include "document/print.h"
 #include "support/temporary.h"
 #include "test/thorough.h"
 
@@ -157,8 +158,8 @@ TEST_CASE("The file holds the figures that the curves were made of") {
       CHECK(model::chase_latency_ns(*made, kib * 8, Random(1, 0, 0)) ==
             Approx(model::chase_latency_ns(on, kib * 8, Random(1, 0, 0))).epsilon(0.02));
     }
-    const std::string printed = calibration::print_findings(*curves, *findings);
-    CHECK(printed.find("lines from 132 SMs        1 in 900, 2 in 900, 4 in 900 cycles\n") !=
+    const std::string printed = document::print_csv(calibration::findings_document(*curves, *findings));
+    CHECK(printed.find("\r\nlines from 132 SMs,\"1 in 900, 2 in 900, 4 in 900 cycles\"\r\n") !=
           std::string::npos);
   }
 }

@@ -150,3 +150,84 @@ TEST_CASE("HTML: markup in words is text, and bars are drawn") {
   CHECK(page.find("<td>a, &quot;b&quot;<br>for more") != std::string::npos);
   CHECK(page.find("small") == std::string::npos);
 }
+
+namespace {
+
+Findings verdicts() {
+  return {{{"worse",
+            "a.cu:3 in[i]",
+            "3 µs → 4 µs",
+            {"sectors 4 → 28", "and further words, more of them than fit in a line of eighty columns, "
+                               "which is why they hang"},
+            Tone::alarming},
+           {"", "", "a statement alone"}}};
+}
+
+} // namespace
+
+TEST_CASE("findings: a sentence each with its evidence, in every format") {
+  const Document document{"", {{"", {verdicts()}}}};
+  CHECK(print_text(document, {false, 80}) == R"(worse: a.cu:3 in[i]: 3 µs → 4 µs
+    sectors 4 → 28
+    and further words, more of them than fit in a line of eighty columns,
+      which is why they hang
+a statement alone
+)");
+  CHECK(print_text(document, {true, 80}).starts_with("\x1b[1;31mworse\x1b[0m: a.cu:3 in[i]: "));
+  CHECK(print_markdown(document) == R"(- **worse**: a.cu:3 in\[i]: 3 µs → 4 µs
+  - sectors 4 → 28
+  - and further words, more of them than fit in a line of eighty columns, which is why they hang
+- a statement alone
+)");
+  CHECK(print_csv(document).starts_with(
+      "severity,place,statement,evidence\r\nworse,a.cu:3 in[i],3 µs → 4 µs,\"sectors 4 → 28; and further"));
+  CHECK(print_html(document).find(
+            "<li><b class=\"alarming\">worse</b>: a.cu:3 in[i]: 3 µs → 4 µs<ul><li>sectors") !=
+        std::string::npos);
+  const json made = json::parse(print_json(document));
+  const test::JsonSchema schema = test::JsonSchema::of_file(std::string(SCHEMA_DIRECTORY) + "/document.json");
+  CHECK(schema.fault_of(made).value_or("") == "");
+  CHECK(made["sections"][0]["blocks"][0]["findings"][0]["evidence"].size() == 2);
+}
+
+TEST_CASE("Markdown: a comment with a limit has shorter tables and findings, and says so") {
+  Table table{{{"number", Kind::number}, {"word"}}};
+  Findings findings;
+  for (int row = 0; row < 50; ++row) {
+    table.rows.push_back({{figure(row, std::to_string(row)), words("x")}});
+    findings.findings.push_back({"worse", "", std::to_string(row)});
+  }
+  const Document document{"", {{"", {table, findings, Findings{}, Paragraph{"the end"}}}}};
+  const auto lines_of = [&](const MarkdownLook& look) {
+    const std::string text = print_markdown(document, look);
+    return std::count(text.begin(), text.end(), '\n');
+  };
+  CHECK(lines_of({}) == 52 + 1 + 50 + 1 + 1);
+  CHECK(lines_of({.max_lines = 60}) <= 60);
+  CHECK(lines_of({.max_lines = 60}) >= 58);
+  const std::string text = print_markdown(document, {.max_lines = 60});
+  CHECK(text.find("| 19 | x |\n| … and 30 more | |\n") != std::string::npos);
+  CHECK(text.find("\n\n… and 19 more lines: the text has all\n\nthe end\n") != std::string::npos);
+}
+
+TEST_CASE("parts are for terminals, pages or programs alone") {
+  Table table{{{"x", Kind::number}, {"y"}}};
+  table.rows.push_back({.cells = {figure(1, "1"), words("a")}, .above = "of a <line>"});
+  table.rows.push_back({{figure(2, "2"), words("b")}});
+  const Document document{
+      "",
+      {{"", {Paragraph{"terminal", Tone::plain, Audience::terminals}}},
+       {"",
+        {Paragraph{"page", Tone::plain, Audience::pages}, Listing{"sh", "program", Audience::programs},
+         Figure{"a (b)", "<svg/>", "a (b).svg"}, table}}}};
+  CHECK(print_text(document, {}) == "terminal\n\n  x  y\nof a <line>\n  1  a\n  2  b\n");
+  CHECK(print_markdown(document) == "page\n\n![a (b)](a%20%28b%29.svg)\n\n| x | y |\n|--:|---|\n"
+                                    "| **of a \\<line>** | |\n| 1 | a |\n| 2 | b |\n");
+  const std::string page = print_html(document);
+  CHECK(page.find("<figure><svg/><figcaption>a (b)</figcaption></figure>") != std::string::npos);
+  CHECK(page.find("<th colspan=\"2\">of a &lt;line&gt;") != std::string::npos);
+  CHECK(page.find("terminal") == std::string::npos);
+  const json made = json::parse(print_json(document));
+  CHECK(made["sections"][0]["blocks"].empty());
+  CHECK(made["sections"][1]["blocks"].size() == 2);
+}

@@ -123,8 +123,8 @@ class Compare(unittest.TestCase):
     def test_text(self):
         done = warplens("compare", self.result, self.measured)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertRegex(done.stdout, r"\ntime .* µs .* µs +\+25\.0 %\n")
-        self.assertIn("only measured: absent(int)\n  the result has no kernel absent\n", done.stdout)
+        self.assertRegex(done.stdout, r"\n +time .* µs .* µs +\+25\.0 %\n")
+        self.assertIn("only measured: absent(int)\n    the result has no kernel absent\n", done.stdout)
         self.assertIn("unpaired: device__attribute_clock_rate: a property of the machine", done.stdout)
 
     def test_json(self):
@@ -165,8 +165,8 @@ class Compare(unittest.TestCase):
         write_nsys(times, [*launches, (name, 10**8, 10**8 + 5000, (1, 1, 1), block), ("absent(int)", 10**9, 10**9 + 4, grid, block)])
         done = warplens("compare", self.result, times)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertRegex(done.stdout, r"\nmedian of 5 launches that took [\d.]+ to [\d.]+ µs, grid \(256, 1, 1\)")
-        self.assertRegex(done.stdout, r"\ntime +[\d.]+ µs +[\d.]+ µs +\+25\.\d %\n")
+        self.assertRegex(done.stdout, r"\n  median of 5 launches that took [\d.]+ to [\d.]+ µs, grid \(256, 1, 1\)")
+        self.assertRegex(done.stdout, r"\n +time +[\d.]+ µs +[\d.]+ µs +\+25\.\d %\n")
         self.assertIn("the result has no kernel absent", done.stdout)
         made = json.loads(warplens("compare", self.result, times, "--format", "json").stdout)
         measured = made["kernels"][0]["measured"]

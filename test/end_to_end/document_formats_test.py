@@ -12,6 +12,7 @@ import unittest
 import jsonschema
 
 import warplens_tool
+from calibrate_test import A100
 from warplens_tool import PROJECT, warplens
 
 SOURCE = """
@@ -26,6 +27,7 @@ int main() {
 }
 """
 FORMATS = {"text", "markdown", "csv", "html", "json"}
+COMMANDS = ("gpus", "doctor", "power", "clocks", "corun", "explain", "calibrate", "ab", "gate", "diff", "compare", "counters", "placement")
 
 
 class Tables(html.parser.HTMLParser):
@@ -43,7 +45,7 @@ class DocumentFormats(unittest.TestCase):
         cls.addClassCleanup(temporary.cleanup)
         cls.folder = pathlib.Path(temporary.name)
         (cls.folder / "a.cu").write_text(SOURCE)
-        for result, options in (("fast.json", ()), ("slow.json", ("--sm-clock", "700"))):
+        for result, options in (("fast.json", ("--trace", "trace")), ("slow.json", ("--sm-clock", "700"))):
             done = warplens("profile", "a.cu", "--backend", "cpu", "--quiet", "--gpu", "v100", "--trials", "2", "--sharing", "--format", "json", "-o", result,
                             *options, cwd=cls.folder)
             assert done.returncode == 0, done.stderr
@@ -72,14 +74,15 @@ class DocumentFormats(unittest.TestCase):
                 self.assertNotIn(None, row.values(), "a row is shorter than its heading")
         page = Tables()
         page.feed(self.output(*command, "--format", "html"))
-        if command[0] in ("gpus", "doctor"):  # others have the report page
-            self.assertGreater(page.rows, 3)
+        if command[0] in ("gpus", "doctor", "counters", "diff"):  # others have the report page
+            self.assertGreater(page.rows, 2)
         return markdown
 
     def test_each_command_has_the_formats(self):
-        for command in ("gpus", "doctor", "power", "clocks", "corun", "explain"):
+        for command in COMMANDS:
             with self.subTest(command):
-                wrong = warplens(command, "a", "--format", "nonsense")
+                words = {"calibrate": (), "diff": ("a", "b"), "compare": ("a", "b")}.get(command, ("a",))
+                wrong = warplens(command, *words, "--format", "nonsense")
                 self.assertEqual(wrong.returncode, 2)
                 named = re.search(r"not in \{([^}]*)\}", wrong.stderr)
                 self.assertLessEqual(FORMATS, set(named[1].split(",")), wrong.stderr)
@@ -94,6 +97,82 @@ class DocumentFormats(unittest.TestCase):
         self.assertEqual([column["heading"] for column in table["columns"]], ["name", "GPU", "SMs", "L2", "accuracy"])
         self.assertEqual(len(table["rows"]), len(rows))
         self.assertIn("```\naccuracy.date ", self.output("gpus", "a100", "--format", "markdown"))
+
+    def test_a_gpu_in_full(self):
+        rows, = self.tables("gpus", "a100")
+        self.assertEqual({row["parameter"]: (row["value"], row["unit"], row["source"]) for row in rows}["dram.latency_ns"][1:], ("ns", "chase"))
+        blocks = json.loads(self.output("gpus", "a100", "--format", "json"))["sections"][1]["blocks"]
+        self.assertEqual([list(block) for block in blocks], [["table"]])
+
+    def test_diff(self):
+        self.assertRegex(self.check("diff", "fast.json", "slow.json"), r"\n\| total\.microseconds \| [\d.]+ \| [\d.]+ \| \+[\d.]+ \| (±\S+ )?µs \\\* \|\n")
+        rows, = self.tables("diff", "fast.json", "slow.json")
+        kernels = json.loads(self.output("diff", "fast.json", "slow.json", "--format", "json"))["kernels"]
+        figures = [figure for kernel in kernels for figures in (kernel["totals"], *(site["figures"] for site in kernel["sites"])) for figure in figures]
+        self.assertEqual(len(rows), len(figures))  # also those that do not differ
+        time, = (row for row in rows if row["figure"] == "total.microseconds" and row["kernel"] == kernels[0]["name"])
+        self.assertEqual(float(time["before"]), kernels[0]["totals"][0]["before"])
+        self.assertLess(float(time["difference low"]), float(time["difference high"]))
+
+    def test_counters_and_compare(self):
+        kernel = json.loads((self.folder / "fast.json").read_text())["kernels"][0]
+        launch = f'0,"{kernel["name"]}","{tuple(kernel["block"])}","{tuple(kernel["grid"])}",0,5,700\n'
+        heading = "ID,Kernel Name,Block Size,Grid Size,Device,gpu__time_duration.sum,dram__sectors_read.sum\n"
+        (self.folder / "measured.csv").write_text(heading + ",,,,,usecond,sector\n" + launch)
+        self.assertIn("| 700 | dram__sectors_read.sum |", self.check("counters", "measured.csv").replace("\\", ""))
+        rows, = self.tables("counters", "measured.csv")
+        self.assertEqual({row["counter"]: round(float(row["value"]), 12) for row in rows}, {"gpu__time_duration.sum": 5e-6, "dram__sectors_read.sum": 700})
+        self.assertRegex(self.check("compare", "fast.json", "measured.csv"), r"\n\| time \| 5 µs \| \S+ µs \| \S+ % \|\n")
+        time = next(row for row in self.tables("compare", "fast.json", "measured.csv")[0] if row["figure"] == "time")
+        self.assertAlmostEqual(float(time["difference [fraction]"]), float(time["modelled"]) / 5 - 1, places=6)
+
+    def test_gate(self):
+        """A baseline of the fast result does not hold for the slow one."""
+        done = warplens("baseline", "fast.json", "--baseline", "kept.txt", cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        printed = {}
+        for format in ("text", "markdown", "csv", "html", "json"):
+            done = warplens("gate", "slow.json", "--baseline", "kept.txt", "--format", format, cwd=self.folder)
+            self.assertEqual((done.returncode, done.stderr), (4, ""), format)
+            printed[format] = done.stdout
+        self.assertRegex(printed["text"], r"^worse: copy on v100: ")
+        self.assertTrue(printed["markdown"].startswith("**Warplens: worse than recorded**\n"))
+        self.assertRegex(printed["markdown"], r"\n- \*\*worse\*\*: copy on v100: ")
+        kernels = {kernel["kernel"]: kernel for kernel in json.loads(printed["json"])["kernels"]}
+        rows = list(csv.DictReader(io.StringIO(printed["csv"])))
+        self.assertEqual({row["kernel"]: (row["verdict"], float(row["now [us]"])) for row in rows},
+                         {name: (kernel["verdict"], kernel["after_us"]) for name, kernel in kernels.items()})
+        self.assertRegex(printed["html"], r"<figure><svg [^>]*>")
+        self.assertIn('<li><b class="alarming">worse</b>: copy on v100: ', printed["html"])
+
+    def test_ab(self):
+        options = ("--backend", "cpu", "--quiet", "--gpu", "v100", "--trials", "2")
+        rows, = self.tables("ab", "a.cu", "a.cu", *options)
+        self.assertEqual([row["verdict"] for row in rows], ["same", "same"])
+        self.assertEqual(rows[0]["A [us]"], rows[0]["B [us]"])
+        row, = self.tables("ab", "a.cu", "-L", "UNUSED", "7", *options)[0]
+        self.assertEqual((row["UNUSED"], row["v100 beside the best"]), ("7", "1"))
+        self.assertLessEqual(float(row["v100 low [us]"]), float(row["v100 [us]"]))
+
+    def test_placement(self):
+        command = ("placement", "trace", "--kernel", "copy", "--gpu", "v100", "--trials", "2", "--quiet")
+        self.assertRegex(self.check(*command), r"\n\| 1 \| \S+->\S+ \| \S+ \S+ \| \S+ % \S+ \| ")
+        rows, = self.tables(*command)
+        kernel, = json.loads(self.output(*command, "--format", "json"))["kernels"]
+        self.assertEqual(len(rows), 1 + len(kernel["candidates"]))  # and the launch as it is
+        self.assertEqual([row["legal"] == "true" for row in rows[1:]], [one["legal"] for one in kernel["candidates"]])
+        self.assertAlmostEqual(float(rows[0]["microseconds"]), kernel["sample"]["time_ns"]["mean"] / 1000, places=6)
+
+    def test_calibrate(self):
+        curves = self.folder / "curves"
+        curves.mkdir()
+        (curves / "device.csv").write_text("property,value\n" + "".join(f"{key},{value}\n" for key, value in A100.items()))
+        chase = (PROJECT / "test/model/reference/a100.csv").read_text().splitlines()
+        (curves / "chase.csv").write_text("\n".join(["kib,cycles"] + chase[1:]) + "\n")
+        command = ("calibrate", "--from", "curves", "-o", "my.toml", "--quiet")
+        self.assertRegex(self.check(*command), r"\n\| L1 \| 15\d\.\d KiB fit, 3 ways in effect, 33 cycles \|\n")
+        rows, = self.tables(*command)
+        self.assertEqual([row["property"] for row in rows][:4], ["L1", "L2, one partition", "L2", "memory"])
 
     def test_doctor(self):
         self.assertRegex(self.check("doctor"), r"\| CPU back end \| works \| a kernel was compiled, run and modelled \|\n")

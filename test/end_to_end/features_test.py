@@ -14,7 +14,7 @@ import warplens_tool
 from warplens_tool import HERE, warplens
 
 PROGRAMS = HERE / "modern" / "features"
-QUICK = ["clusters.cu", "mma_types.cu", "conversions.cu"]
+QUICK = ["clusters.cu", "mma_types.cu", "conversions.cu", "nested_launches.cu"]
 
 
 class Features(unittest.TestCase):

@@ -148,7 +148,7 @@ class Gate(unittest.TestCase):
         self.assertLessEqual(len(comment.splitlines()), 60)
         self.assertTrue(comment.startswith("**Warplens: worse than recorded**\n"), comment)
         self.assertIn("\n| `copy` | a100 | ", comment)
-        self.assertRegex(comment, r"\n- a\.cu:4 in\[i")
+        self.assertRegex(comment, r"\n- \*\*worse\*\*: copy on a100: .*\n(  - .*\n)*  - a\.cu:4 in\\\[i")
 
     def test_a_picture_and_badges(self):
         self.record()

@@ -204,7 +204,7 @@ COMMANDS = {
     "view": ("view result.json {}", """
 -o --output      |                              | -o out
 """),
-    "placement": ("placement trace [--kernel neighbours] [--trials 2] [--format json] [--quiet] {}", GPU + REPORT + QUIET + OF_A_PROGRAM + """
+    "placement": ("placement trace [--kernel neighbours] [--trials 2] [--format json] [--quiet] {}", GPU + REPORT + DOCUMENT + QUIET + OF_A_PROGRAM + """
 --kernel         | --kernel gather              | = --kernel neighbours
 --sm-clock       |                              | --sm-clock 700
 --trials         |                              | --trials 3
@@ -238,7 +238,7 @@ COMMANDS = {
 --clocks         |                              | --clocks 700,1000
 --slow-down      |                              | --slow-down 50
 """),
-    "diff": ("diff result.json slower.json {}", REPORT + """
+    "diff": ("diff result.json slower.json {}", REPORT + DOCUMENT + """
 --kernel         |                              | --kernel gather
 --fail-if        |                              | --fail-if total.microseconds>0.01%
 --fail-if-slower |                              | --fail-if-slower
@@ -294,25 +294,25 @@ COMMANDS |= {
 --vary           |                              | --vary n=8
 -o --output      |                              | -o other
 """),
-    "ab": ("ab growing.cu growing.cu --backend cpu [--trials 2] [--quiet] {} --run 8", REPORT + QUIET),
+    "ab": ("ab growing.cu growing.cu --backend cpu [--trials 2] [--quiet] {} --run 8", REPORT + DOCUMENT + QUIET),
     "baseline": ("baseline growing.cu --backend cpu [--trials 2] [--quiet] {} --run 8", QUIET + """
 --baseline       |                              | --baseline other.txt
 """),
-    "gate": ("gate growing.cu --backend cpu [--trials 2] [--baseline kept.txt] [--quiet] {} --run 8", REPORT + QUIET + """
+    "gate": ("gate growing.cu --backend cpu [--trials 2] [--baseline kept.txt] [--quiet] {} --run 8", REPORT + DOCUMENT + QUIET + """
 --baseline       |                              | --baseline none.txt
 --sarif          |                              | --sarif out.sarif
 --picture        |                              | --picture out.svg
 --picture-url    | --format markdown --picture out.svg | --picture-url https://example.org/out.svg
 --badge          |                              | --badge out.svg
 """),
-    "compare": ("compare result.json measured.csv [--units base] [--format json] {}", REPORT + KERNEL + """
+    "compare": ("compare result.json measured.csv [--units base] [--format json] {}", REPORT + DOCUMENT + KERNEL + """
 --units          | --units auto                 | = --units base
 --gpu            |                              | --gpu v100
 --add-to         |                              | --add-to table
 --board          | --add-to table               | --board mine
 --source         | --add-to table               | --source here
 """),
-    "counters": ("counters measured.csv [--units base] [--format json] {}", REPORT + """
+    "counters": ("counters measured.csv [--units base] [--format json] {}", REPORT + DOCUMENT + """
 --units          | --units auto                 | = --units base
 """),
     "explain": ("explain runs --threads 1 [--draws 50] [--format json] {}", REPORT + DOCUMENT + KERNEL + """
@@ -343,7 +343,7 @@ COMMANDS |= {
 --prior          | --train powers.csv           | --prior prior.csv
 --source         | --train powers.csv --prior prior.csv | --source here
 """),
-    "calibrate": ("calibrate [--from curves] [--quiet] {}", QUIET + """
+    "calibrate": ("calibrate [--from curves] [--quiet] {}", QUIET + DOCUMENT + """
 -o --output      |                              | -o other.toml
 --from           |                              | --from nowhere
 """),

@@ -363,7 +363,7 @@ class Diff(unittest.TestCase):
         done = self.diff()
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn("a.cu:5 → 7  x[i]", done.stdout)
-        self.assertRegex(done.stdout, r"l1_hit_rate +0\.5 +0\.4 +-0\.1 ±0\.0014 of 1 \*")
+        self.assertRegex(done.stdout, r"l1_hit_rate +0\.5 +0\.4 +-0\.1 +±0\.0014 of 1 \*")
         self.assertEqual(json.loads(self.diff("--format", "json").stdout)["schema"], "warplens-diff/1")
 
     def test_nothing_in_common(self):

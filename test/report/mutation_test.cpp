@@ -1,4 +1,5 @@
 // Tests results from anywhere: every text that reads as one can be printed in every format.
+#include "document/print.h"
 #include "report/brief.h"
 #include "report/print_difference.h"
 #include "report/report.h"
@@ -93,7 +94,7 @@ TEST_CASE("a mutated result is refused, or printed in every format") {
     const std::vector<judge::Failure> none;
     const judge::SpeedComparison speed = compare_speed(plain, *result, difference, 0.01);
     const report::DifferenceReport report = {"a", "b", &difference, &speed, &none};
-    CHECK_FALSE(print_difference_text(report, {}).empty());
+    CHECK_FALSE(print_text(difference_document(report), {}).empty());
     CHECK(Json::accept(print_difference_json(report)));
   }
   CHECK(read > 500);

@@ -1,3 +1,4 @@
+#include "document/print.h"
 #include "report/print_difference.h"
 #include "test/catch.h"
 #include "test/result/sample_result.h"
@@ -17,8 +18,8 @@ TEST_CASE("diff: a kernel that is alone on its GPU corresponds to the other what
   CHECK(renamed.removed.empty());
   const std::vector<Failure> none;
   const SpeedComparison speed = compare_speed(before, after, renamed, 0.01);
-  const std::string text = print_difference_text({"a", "b", &renamed, &speed, &none}, {});
-  CHECK(text.find("→ spmv<float> on Tesla C2050") != std::string::npos);
+  const std::string text = print_text(difference_document({"a", "b", &renamed, &speed, &none}), {});
+  CHECK(text.find(" → spmv<float> on Tesla C2050\n") != std::string::npos);
   after.kernels.push_back(after.kernels[0]);
   CHECK(compare(before, after, {}).kernels.empty());
 }
@@ -33,7 +34,7 @@ TEST_CASE("diff: snapshots of different size are reported") {
     REQUIRE(found.has_value());
     const SpeedComparison speed = compare_speed(before, after, difference, 0.01);
     const DifferenceReport report = {"a.json", "b.json", &difference, &speed, &*found};
-    return std::tuple(print_difference_text(report, {}), print_difference_json(report),
+    return std::tuple(print_text(difference_document(report), {}), print_difference_json(report),
                       found->empty() ? "" : describe(found->front()));
   };
   auto [text, json, failure] = printed(false);
@@ -60,13 +61,13 @@ TEST_CASE("diff: a result with times and one without") {
     const std::vector<Failure> none;
     const SpeedComparison speed = compare_speed(before, after, difference, 0.01);
     const DifferenceReport report = {"a.json", "b.json", &difference, &speed, &none};
-    return std::pair(print_difference_text(report, {.width = 80}),
+    return std::pair(print_text(difference_document(report), {.width = 100}),
                      nlohmann::json::parse(print_difference_json(report))["kernels"][0]["times"]);
   };
   CHECK(printed(timed, plain)
-            .first.find("\nonly the result before has times, for the trials of the other one have no "
+            .first.find("\n  only the result before has times, for the trials of the other one have no "
                         "clock\n") != std::string::npos);
-  CHECK(printed(plain, timed).first.find("\nonly the result after has times") != std::string::npos);
+  CHECK(printed(plain, timed).first.find("\n  only the result after has times") != std::string::npos);
   CHECK(printed(plain, timed).second ==
         nlohmann::json({{"before", false}, {"after", true}, {"differ", true}}));
   for (const Result& result : {timed, plain}) {
@@ -96,11 +97,10 @@ TEST_CASE("diff: as text and as JSON") {
   REQUIRE(found.has_value());
   const SpeedComparison speed = compare_speed(before, after, difference, 0.01);
   const DifferenceReport report = {"a.json", "b.json", &difference, &speed, &*found};
-  const std::string text = print_difference_text(report, {});
-  CHECK(text.find("spmv.cu:13 → 14  val[j]") != std::string::npos);
+  const std::string text = print_text(difference_document(report), {});
+  CHECK(text.find("\n  spmv.cu:13 → 14  val[j]") != std::string::npos);
   INFO(text);
-  CHECK(text.find("  l1_hit_rate                   0.82        0.72        -0.1 ±0.0014 of 1 *\n") !=
-        std::string::npos);
+  CHECK(text.find("\n    l1_hit_rate    0.82   0.72        -0.1  ±0.0014 of 1 *\n") != std::string::npos);
   CHECK(text.find("fails l1_hit_rate<0: spmv(") != std::string::npos);
   CHECK(text.find('\x1b') == std::string::npos);
   CHECK(text.find("latency_ns") == std::string::npos); // it is the same in both

@@ -1,3 +1,4 @@
+#include "document/print.h"
 #include "report/versus.h"
 #include "test/catch.h"
 #include "test/result/sample_result.h"
@@ -34,7 +35,7 @@ TEST_CASE("versus: a sentence says how much faster one version is") {
         "cannot say which of A and B is faster on a100: the trials had no clock");
 }
 
-TEST_CASE("versus: text and Markdown") {
+TEST_CASE("versus: the sentences are last on a terminal and first on a page") {
   Result before = test::sample_time();
   before.kernels[0].launches = 1;
   before.kernels[0].time->microseconds = test::statistic(200, 0);
@@ -44,10 +45,10 @@ TEST_CASE("versus: text and Markdown") {
   const Difference difference = compare(before, after, {});
   const SpeedComparison speed = compare_speed(before, after, difference, 0.01);
   const Versus versus{"old.cu", "new.cu", &difference, &speed};
-  const std::string text = print_versus_text(versus);
+  const std::string text = print_text(versus_document(versus), {});
   CHECK(text.starts_with("A  old.cu\nB  new.cu\n\n"));
   CHECK(text.ends_with("\nB is 2.00 times as fast as A on " + after.kernels[0].gpu + "\n"));
-  const std::string markdown = print_versus_markdown(versus);
+  const std::string markdown = print_markdown(versus_document(versus));
   CHECK(markdown.starts_with("**B is 2.00 times as fast as A on "));
   CHECK(holds(markdown, "| 200 µs | 100 µs | 2.00 × as fast as A |"));
   CHECK(holds(markdown, "| `a\\|b(int)` | "));

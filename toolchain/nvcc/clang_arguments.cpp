@@ -17,6 +17,8 @@ constexpr int lowest_architecture = 75, highest_architecture = 90;
 
 constexpr std::string_view architecture_flag = "--cuda-gpu-arch=sm_";
 constexpr std::string_view list_flag = "-DWARPLENS_ARCH_LIST=";
+constexpr std::string_view features_flag = "-DWARPLENS_FEATURES_OF=",
+                           all_features_flag = "-DWARPLENS_ALL_FEATURES";
 
 int number_of(std::string_view text) {
   int number = 0;
@@ -40,6 +42,24 @@ std::vector<int> parsed_architectures(const NvccArguments& nvcc, int capability)
   return numbers;
 }
 
+/// Returns the newest architecture with features of its own (90a, 100f) that Clang compiles for as for this
+/// one; empty if the command names none.
+std::string featured_architecture(const NvccArguments& nvcc, int architecture) {
+  std::string newest;
+  for (const std::string& text : nvcc.architectures)
+    if ((text.ends_with('a') || text.ends_with('f')) &&
+        std::min(number_of(text), highest_architecture) == architecture &&
+        number_of(text) > number_of(newest))
+      newest = text;
+  return newest;
+}
+
+/// Returns the number that device code has in __CUDA_ARCH__.
+int compiled_architecture(const NvccArguments& nvcc, int architecture) {
+  const std::string featured = featured_architecture(nvcc, architecture);
+  return featured.empty() ? architecture : number_of(featured);
+}
+
 } // namespace
 
 std::vector<std::string> clang_arguments(const NvccArguments& nvcc, const Toolkit& toolkit, int capability) {
@@ -51,12 +71,17 @@ std::vector<std::string> clang_arguments(const NvccArguments& nvcc, const Toolki
       parts.include.string(),
       // CUB's host code chooses the kernels that it launches among these, so the list names the compiled
       // architecture alone. It is also in the names of CUB's kernels, so that both halves must agree on it.
-      fmt::format("{}{}0", list_flag, architectures.front()),
+      fmt::format("{}{}0", list_flag, compiled_architecture(nvcc, architectures.front())),
       // Differences between the warnings of the two compilers do not concern the user.
       "-Wno-unknown-cuda-version", "-Wno-c++11-narrowing", "-Wno-register",
       "-Wno-reserved-user-defined-literal", "-w"};
   for (const int architecture : architectures)
     arguments.push_back(fmt::format("{}{}", architecture_flag, architecture));
+  if (const std::string featured = featured_architecture(nvcc, architectures.front()); !featured.empty()) {
+    arguments.push_back(fmt::format("{}{}0", features_flag, number_of(featured)));
+    if (featured.ends_with('a'))
+      arguments.emplace_back(all_features_flag);
+  }
   for (const char* header : {"warplens_compatibility.h"})
     arguments.insert(arguments.end(), {"-include", (parts.compatibility / header).string()});
   // As in nvcc's commands: the first folder with a header counts, and the last definition of a macro.
@@ -107,7 +132,8 @@ std::vector<std::vector<std::string>> with_older_architectures(const std::vector
     for (const auto& argument : arguments)
       if (argument.starts_with(list_flag))
         older.push_back(fmt::format("{}{}0", list_flag, architecture));
-      else if (!argument.starts_with(architecture_flag))
+      else if (!argument.starts_with(architecture_flag) && !argument.starts_with(features_flag) &&
+               argument != all_features_flag)
         older.push_back(argument);
     older.push_back(fmt::format("{}{}", architecture_flag, architecture));
   }

@@ -92,18 +92,23 @@ Expected<Attempted> compile_with_probes(const SourceToCompile& source, const Nvc
   attempted.note.sites = instrumented->accesses;
   attempted.note.removed = instrumented->removed;
   attempted.note.unseen = instrumented->unseen;
-  if (instrumented->sites == 0) {
+  if (instrumented->sites == 0 && !instrumented->refused.empty() && !source.for_cpu) {
+    attempted.refused_by_clang = true;
+    return impossible(Error{instrumented->refused});
+  }
+  if (instrumented->sites == 0 && instrumented->refused.empty()) {
     attempted.outcome = Attempt::nothing_to_instrument;
     return attempted;
   }
 
   auto dependencies =
       std::async(std::launch::async, [&] { return write_dependencies(source, nvcc, toolkit); });
-  const auto compiled = source.for_cpu ? compile_for_cpu({instrumented->file, source.source, source.directory,
-                                                          source.checks, machine_code, nvcc.device_debug},
-                                                         nvcc, clang_arguments(nvcc, toolkit), object)
-                                             .map([] { return GpuObject{}; })
-                                       : for_gpu->finish(instrumented->site_table);
+  const auto compiled =
+      source.for_cpu ? compile_for_cpu({instrumented->file, source.source, source.directory, source.checks,
+                                        machine_code, nvcc.device_debug, instrumented->refused},
+                                       nvcc, clang_arguments(nvcc, toolkit), object)
+                           .map([] { return GpuObject{}; })
+                     : for_gpu->finish(instrumented->site_table);
   const auto written = dependencies.get();
   if (!compiled)
     return impossible(compiled.error());

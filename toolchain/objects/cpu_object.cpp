@@ -333,6 +333,12 @@ Expected<void> compile_both_halves(const CpuSource& source, const NvccArguments&
 
 Expected<void> compile_for_cpu(const CpuSource& source, const NvccArguments& nvcc,
                                const Arguments& clang_arguments, const std::filesystem::path& object) {
+  const auto is_made_by_nvcc = [&] {
+    return source.machine_code.valid() &&
+           !(source.machine_code.get().kernels.empty() && source.machine_code.get().ptx.empty());
+  };
+  if (!source.refused.empty() && !is_made_by_nvcc())
+    return fail("{}", source.refused); // nvcc takes it neither, or it is not known what it calls
   const auto architectures = with_older_architectures(clang_arguments);
   if (architectures.size() > 1)
     for (const auto& arguments : architectures)

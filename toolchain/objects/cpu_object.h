@@ -21,6 +21,9 @@ struct CpuSource {
   cpu::Checks checks;              ///< the checks that its code makes while it runs
   MachineCodes machine_code = {};  ///< goes into the object; not valid: nothing does
   bool debugged = false;           ///< whether debuggers see its variables (-G)
+  /// Why Clang makes no code of some device function, whose machine code is executed instead; empty: it does
+  /// of all.
+  std::string refused = {};
 };
 
 /// Compiles the host half and the device half into one object, for the first architecture that

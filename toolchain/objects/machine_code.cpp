@@ -52,6 +52,16 @@ Words own_flags(const NvccArguments& nvcc) {
   });
 }
 
+/// The functions of CUDA's runtime by which kernels launch kernels: nvcc's code calls those of libcudadevrt,
+/// which call the driver's. As the library is not linked, the code is made to call these.
+constexpr std::string_view of_device_runtime = "__cudaCDP2", of_driver = "__cuda_syscall_cnpv2";
+
+std::string calling_the_driver(std::string ptx) {
+  for (std::size_t at = 0; (at = ptx.find(of_device_runtime, at)) != ptx.npos; at += of_driver.size())
+    ptx.replace(at, of_device_runtime.size(), of_driver);
+  return ptx;
+}
+
 /// Returns whether the PTX calls functions of other files: the resources of a kernel with such a call are
 /// known after the device link.
 bool calls_other_files(const std::string& ptx) {
@@ -60,6 +70,7 @@ bool calls_other_files(const std::string& ptx) {
   const auto items = ptx::items_of(ptx);
   return items && std::ranges::any_of(*items, [&](const ptx::Item& item) {
            return item.kind == ptx::ItemKind::declaration && item.text.starts_with(".extern") &&
+                  !item.name.starts_with(of_driver) &&
                   std::ranges::find(of_the_driver, item.name) == of_the_driver.end();
          });
 }
@@ -88,9 +99,10 @@ std::optional<std::string> compile_ptx(const MachineCodeRequest& request, const 
     cache.keep(run, read_rule(dependencies).prerequisites, {ptx});
   }
   auto text = read_file(ptx);
-  if (!text || (request.nvcc.relocatable && calls_other_files(*text)))
-    return std::nullopt;
-  return std::move(*text);
+  if (!text || !request.nvcc.relocatable)
+    return text ? std::optional(std::move(*text)) : std::nullopt;
+  std::string linked = calling_the_driver(std::move(*text));
+  return calls_other_files(linked) ? std::nullopt : std::optional(std::move(linked));
 }
 
 } // namespace
@@ -100,8 +112,10 @@ MachineCode machine_code(const MachineCodeRequest& request) {
   ptx.architectures =
       request.nvcc.architectures.empty() ? Words{"75"} : request.nvcc.architectures; // nvcc 13's default
   ptx.flags = own_flags(request.nvcc);
+  // Code that calls no other file is whole by itself: ptxas makes what executes without a device link.
+  Words flags_of_ptx = ptx.flags;
   if (request.nvcc.relocatable)
-    ptx.flags.push_back("-rdc=true");
+    flags_of_ptx.push_back("-rdc=true");
   /// One architecture's PTX, and the kernels that are made of it at once.
   struct Part {
     std::optional<std::string> module;
@@ -112,7 +126,7 @@ MachineCode machine_code(const MachineCodeRequest& request) {
   std::map<std::string, std::future<Part>> running;
   for (const auto& choice : choose_binaries(ptx.architectures, all))
     running.emplace(choice.first, std::async(std::launch::async, [&, architecture = choice.first] {
-                      Part part{compile_ptx(request, ptx.flags, architecture), {}};
+                      Part part{compile_ptx(request, flags_of_ptx, architecture), {}};
                       if (part.module)
                         part.kernels =
                             assemble({ptx.architectures, ptx.flags, {{architecture, *part.module}}},

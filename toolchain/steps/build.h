@@ -20,6 +20,7 @@ struct SourceToBuild {
   std::filesystem::path directory;       ///< this source's own; its object goes there
   std::filesystem::path site_table = {}; ///< for GPUs: see GpuCompilation
   MachineCodes machine_code = {};        ///< for the CPU back end; not valid: nothing is known
+  std::string refused = {};              ///< see CpuSource
 };
 
 struct BuildRequest {

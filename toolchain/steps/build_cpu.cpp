@@ -32,7 +32,7 @@ Expected<std::filesystem::path> build_for_cpu(const BuildRequest& request) {
     const auto object = source.directory / "object.o";
     const auto compiled = source.is_cuda
                               ? compile_for_cpu({source.source, source.original, source.directory,
-                                                 request.checks, source.machine_code},
+                                                 request.checks, source.machine_code, false, source.refused},
                                                 request.nvcc, request.clang_arguments, object)
                               : compile_host_source(source.source, request.nvcc, request.toolkit, object);
     if (!compiled && source.is_cuda)

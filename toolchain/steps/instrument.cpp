@@ -73,7 +73,8 @@ Expected<InstrumentedSource> instrument(const std::filesystem::path& source,
                             json.value("sites", std::uint64_t{0}),
                             json.value("accesses", std::uint64_t{0}),
                             json.value("removed", std::uint64_t{0}),
-                            unseen_accesses(json.value("unseen_accesses", nlohmann::json::array()))};
+                            unseen_accesses(json.value("unseen_accesses", nlohmann::json::array())),
+                            json.value("refused", std::string())};
 }
 
 Expected<std::string> instrumentation_patch(const std::filesystem::path& source,

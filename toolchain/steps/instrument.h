@@ -16,6 +16,7 @@ struct InstrumentedSource {
   std::filesystem::path site_table; ///< the sites in C++, which `file` holds, too
   std::uint64_t sites = 0, accesses = 0, removed = 0; ///< sites: accesses with a probe, and barriers
   std::vector<UnseenAccess> unseen;                   ///< accesses without a probe
+  std::string refused; ///< why Clang makes no code of some device function; empty: it does of all
 };
 
 /// Returns the path at which instrument() leaves the rewritten source.

@@ -2,6 +2,37 @@
 // follow the two headers in which CCCL detects its compiler, since these must detect Clang.
 #pragma once
 
+// Clang 19 knows no architecture beyond sm_90, and the macros of none that nvcc names with an "a" or "f".
+// What the source has for these runs by nvcc's machine code. A source that does not ask for such features
+// keeps the architecture that Clang compiles for, by which libraries choose between kernels on both sides.
+#if defined(__CUDA_ARCH__) && defined(WARPLENS_FEATURES_OF)
+#undef __CUDA_ARCH__
+#define __CUDA_ARCH__ WARPLENS_FEATURES_OF
+#define __CUDA_ARCH_FAMILY_SPECIFIC__ WARPLENS_FEATURES_OF
+#ifdef WARPLENS_ALL_FEATURES
+#define __CUDA_ARCH_SPECIFIC__ WARPLENS_FEATURES_OF
+#if WARPLENS_FEATURES_OF == 900
+#define __CUDA_ARCH_FEAT_SM90_ALL 1
+#elif WARPLENS_FEATURES_OF == 1000
+#define __CUDA_ARCH_FEAT_SM100_ALL 1
+#elif WARPLENS_FEATURES_OF == 1010
+#define __CUDA_ARCH_FEAT_SM101_ALL 1
+#elif WARPLENS_FEATURES_OF == 1030
+#define __CUDA_ARCH_FEAT_SM103_ALL 1
+#elif WARPLENS_FEATURES_OF == 1100
+#define __CUDA_ARCH_FEAT_SM110_ALL 1
+#elif WARPLENS_FEATURES_OF == 1200
+#define __CUDA_ARCH_FEAT_SM120_ALL 1
+#elif WARPLENS_FEATURES_OF == 1210
+#define __CUDA_ARCH_FEAT_SM121_ALL 1
+#endif
+#endif
+#ifdef __cplusplus
+// The lowering reads it: the target is another architecture's.
+static __attribute__((device, used)) const unsigned warplens_architecture = WARPLENS_FEATURES_OF / 10;
+#endif
+#endif
+
 #ifdef __cplusplus
 #include <nv/target>
 #if __cplusplus >= 201703L

@@ -55,18 +55,47 @@ cudaError_t check_kernel(const KernelConfiguration& configuration) {
   return error;
 }
 
+namespace {
+
+/// Runs what a kernel has launched: a grid has ended when all that it launched has. Launches of a stream run
+/// in their order; those of several, which nothing orders, run so, too.
+cudaError_t run_nested(const Kernel& parent, std::vector<NestedLaunch> launches) {
+  std::ranges::stable_partition(launches, [](const NestedLaunch& nested) { return !nested.is_tail; });
+  for (NestedLaunch& nested : launches) {
+    const void* function = host_function_of(nested.kernel, parent.module);
+    if (function == nullptr)
+      function = add_kernel_of_machine_code(nested.kernel, parent, nested.places);
+    if (function == nullptr) {
+      std::fprintf(stderr, "warplens: kernel %s launches %s, which the program does not have\n",
+                   parent.demangled.c_str(), demangle(nested.kernel).c_str());
+      return cudaErrorInvalidDeviceFunction;
+    }
+    std::vector<void*> arguments;
+    for (const ParameterRecord& place : nested.places)
+      arguments.push_back(nested.parameters.data() + place.offset);
+    const auto size = [](const trace::Dim3& dim) { return dim3(dim.x, dim.y, dim.z); };
+    const cudaError_t error = run_kernel(
+        {function, size(nested.grid), size(nested.block), nested.dynamic_shared_bytes}, arguments.data());
+    if (error != cudaSuccess)
+      std::fprintf(stderr, "warplens: kernel %s launches %s: %s\n", parent.demangled.c_str(),
+                   demangle(nested.kernel).c_str(), cudaGetErrorString(error));
+  }
+  return cudaSuccess;
+}
+
+} // namespace
+
 cudaError_t run_kernel(const KernelConfiguration& configuration, void** arguments) {
   if (const cudaError_t error = check_kernel(configuration); error != cudaSuccess)
     return error;
   const Kernel& kernel = *find_kernel(configuration.function);
-  const LaunchResult result =
-      launch(*kernel.record, to_dim3(configuration.grid), to_dim3(configuration.block),
-             configuration.dynamic_shared_bytes, arguments, kernel.demangled.c_str(),
-             {configuration.cooperative, to_dim3(configuration.cluster), capability(),
-              static_shared_bytes(kernel), configuration.window},
-             kernel.machine_code);
+  LaunchResult result = launch(*kernel.record, to_dim3(configuration.grid), to_dim3(configuration.block),
+                               configuration.dynamic_shared_bytes, arguments, kernel.demangled.c_str(),
+                               {configuration.cooperative, to_dim3(configuration.cluster), capability(),
+                                static_shared_bytes(kernel), configuration.window},
+                               kernel.machine_code);
   if (result.status == LaunchStatus::ok)
-    return cudaSuccess;
+    return run_nested(kernel, std::move(result.nested));
   if (result.status == LaunchStatus::no_memory) {
     std::fprintf(stderr, "warplens: kernel %s was not run to its end: %s\n", kernel.demangled.c_str(),
                  result.message.c_str());

@@ -191,6 +191,44 @@ Kernel* find_kernel(const void* host_function) {
   return &kernel;
 }
 
+const void* host_function_of(const std::string& symbol, const std::string& module) {
+  Tables& all = tables();
+  const std::lock_guard lock(all.mutex);
+  const std::string name = name_for_both(symbol);
+  const void* found = nullptr;
+  for (const auto& [host, kernel] : all.host_kernels)
+    if (name_for_both(kernel.symbol) == name && (found == nullptr || kernel.module == module))
+      found = host;
+  return found;
+}
+
+const void* add_kernel_of_machine_code(const std::string& symbol, const Kernel& launching,
+                                       const std::vector<ParameterRecord>& parameters) {
+  /// The kernel's record and what that refers to, which stay until the process ends.
+  struct Added {
+    std::string symbol;
+    std::vector<ParameterRecord> parameters;
+    KernelRecord record{};
+  };
+  Tables& all = tables();
+  const std::lock_guard lock(all.mutex);
+  Kernel kernel{.symbol = symbol, .module = launching.module, .demangled = demangle(symbol)};
+  kernel.machine_code = machine_code_of(all, kernel, launching.record);
+  if (kernel.machine_code.empty())
+    return nullptr;
+  auto& added = *new Added{symbol, parameters};
+  added.record.symbol = added.symbol.c_str();
+  added.record.module = launching.record->module;
+  added.record.parameters = added.parameters.data();
+  added.record.parameter_count = std::uint32_t(added.parameters.size());
+  added.record.static_shared_bytes = std::uint32_t(kernel.machine_code.front().shared_bytes);
+  added.record.architecture = launching.record->architecture;
+  added.record.refusal = "a kernel that only kernels launch has no code on the CPU back end";
+  kernel.record = &added.record;
+  all.host_kernels.emplace(&added.record, std::move(kernel));
+  return &added.record;
+}
+
 int newest_architecture() {
   Tables& all = tables();
   const std::lock_guard lock(all.mutex);

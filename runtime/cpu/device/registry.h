@@ -27,6 +27,16 @@ struct Kernel {
 /// Returns null if no kernel is registered for the address. The reference stays valid until the process ends.
 Kernel* find_kernel(const void* host_function);
 
+/// Returns the address that stands for a kernel of device code in the host's, null if there is none; of
+/// several of one symbol that of the module.
+const void* host_function_of(const std::string& symbol, const std::string& module);
+
+/// Adds a kernel that only machine code has, and launches: an instance of a template that nothing else names.
+/// `launching`: the kernel that launches it. Returns the address that stands for it, null if no machine code
+/// has it.
+const void* add_kernel_of_machine_code(const std::string& symbol, const Kernel& launching,
+                                       const std::vector<ParameterRecord>& parameters);
+
 /// Returns the symbols of the kernels that the program can launch, as written in the source.
 std::vector<std::string> host_kernel_symbols();
 

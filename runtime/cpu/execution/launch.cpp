@@ -13,6 +13,7 @@
 #include "runtime/host/trace_file.h"
 #include "support/display_name.h"
 #include "support/hash.h"
+#include "trace/machine_code.h"
 
 #include <algorithm>
 #include <array>
@@ -66,11 +67,10 @@ protected:
   }
   /// Counts a record for the trace; returns false if the block has more than are wanted.
   bool count_record() { return ++records_ <= windows_.max_records(); }
-  /// Takes what the block's machine code has for its records: that is what is modelled.
-  void use_records_of(const MachineExecution::BlockHandle& execution) {
-    records_ = MachineExecution::records_of(execution);
-    has_own_records_ = false;
-  }
+  /// Sets whether the records are those that are counted here: else its machine code has them, which is what
+  /// is modelled.
+  void set_own_records(bool has_own) { has_own_records_ = has_own; }
+  void set_records(std::uint64_t records) { records_ = records; }
   bool has_own_records() const { return has_own_records_; }
 
 private:
@@ -91,10 +91,15 @@ public:
       : CountingSink(block, SnapshotWindows::Role::recorded, windows), execution_(std::move(execution)),
         max_of_source_(leaves_out ? max_source_records : windows.max_records()), buffer_(buffer),
         threads_(threads) {
-    if (execution_)
-      use_records_of(execution_);
+    set_own_records(execution_ == nullptr);
   }
-  ~RingSink() override { ring::leave(buffer_, threads_); }
+  ~RingSink() override {
+    if (execution_)
+      set_records(MachineExecution::records_of(execution_));
+    ring::leave(buffer_, threads_);
+  }
+  machine::Sink* machine_sink() override { return MachineExecution::sink_of(execution_); }
+  void machine_code_ended(std::uint64_t words) override { MachineExecution::end_own(execution_, words); }
   void access(std::uint32_t warp, const ring::Line& line) override {
     count(line);
     if (has_own_records() ? !count_record() : ++of_source_ > max_of_source_)
@@ -123,6 +128,8 @@ public:
   }
   void access(std::uint32_t, const ring::Line&) override {}
   bool observes() const override { return false; }
+  machine::Sink* machine_sink() override { return MachineExecution::sink_of(execution_); }
+  void machine_code_ended(std::uint64_t words) override { MachineExecution::end_own(execution_, words); }
 
 private:
   MachineExecution::BlockHandle execution_; ///< ends when the block has
@@ -149,6 +156,16 @@ private:
 
 bool is_lowered(const KernelRecord& kernel, const trace::Dim3& cluster) {
   return kernel.refusal == nullptr && cluster.count() == 1;
+}
+
+/// Returns the machine code that the launch's blocks are executed by; null if they are lowered code, or there
+/// is none for the device.
+const trace::MachineCode* executed_code(const LaunchToExecute& launch, int capability) {
+  if (is_lowered(launch.kernel, launch.cluster))
+    return nullptr;
+  const trace::MachineCode* const code =
+      trace::machine_code_for(launch.launch.machine_code, capability, trace::registers_of_todays_threads);
+  return code != nullptr && !code->cubin.empty() ? code : nullptr;
 }
 
 GridResult run(const Grid& grid, const LaunchToExecute& launch, int capability, const Tracing* tracing) {
@@ -246,6 +263,7 @@ LaunchResult run_all_blocks(const KernelRecord& kernel, const trace::Dim3& grid_
   ring::Channel* channel = recorder.begin_launch(launch, worker_threads());
   const bool is_last = channel && recorder.ends_when_traced(host_kernel_symbols());
   LaunchToExecute to_execute{kernel, launch, arguments, features.cluster, grid.workspace};
+  to_execute.own_code = executed_code(to_execute, features.capability);
   GridResult result;
   if (channel) {
     runtime::SnapshotGoal goal = goal_of(grid, recorder.goal(launch), channel);
@@ -285,7 +303,7 @@ LaunchResult run_all_blocks(const KernelRecord& kernel, const trace::Dim3& grid_
   if (is_last && result.status == BlockStatus::ok)
     recorder.end_program();
   switch (result.status) {
-  case BlockStatus::ok: return {};
+  case BlockStatus::ok: return {.nested = std::move(result.nested)};
   case BlockStatus::failed: return {LaunchStatus::trapped, result.message};
   case BlockStatus::faulted: return {LaunchStatus::faulted, result.message};
   case BlockStatus::no_memory: return {LaunchStatus::no_memory, result.message};

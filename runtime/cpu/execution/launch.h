@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/abi/abi.h"
+#include "runtime/cpu/execution/run_grid.h"
 #include "trace/records.h"
 
 #include <cstddef>
@@ -21,7 +22,8 @@ enum class LaunchStatus {
 
 struct LaunchResult {
   LaunchStatus status = LaunchStatus::ok;
-  std::string message; ///< one line, unless status is ok
+  std::string message;                   ///< one line, unless status is ok
+  std::vector<NestedLaunch> nested = {}; ///< what the kernel has launched, for the caller to launch
 };
 
 struct LaunchFeatures {

@@ -12,24 +12,43 @@
 #include <map>
 #include <new>
 #include <numeric>
+#include <utility>
 
 namespace warplens::cpu {
 namespace {
 
-/// Leads the accesses of blocks that run together to the sink of each.
+/// Leads what blocks do that run together to the sink of each.
 class CountedAccesses : public machine::Sink {
 public:
   explicit CountedAccesses(GridResult& result) : result_(result) {}
   void add(std::uint64_t block, std::unique_ptr<WarpAccessSink> sink) { sinks_[block] = std::move(sink); }
   bool is_empty() const { return sinks_.empty(); }
 
-  void on_run(machine::WarpId, std::uint32_t, std::uint32_t, machine::Mask) override {}
+  void on_run(machine::WarpId warp, std::uint32_t first, std::uint32_t count, machine::Mask active) override {
+    if (machine::Sink* const recorder = recorder_of(warp))
+      recorder->on_run(warp, first, count, active);
+  }
+  void on_answer(machine::WarpId warp, std::uint32_t instruction, machine::Mask active,
+                 std::uint64_t answer) override {
+    if (machine::Sink* const recorder = recorder_of(warp))
+      recorder->on_answer(warp, instruction, active, answer);
+  }
+  void on_barrier(machine::WarpId warp, const machine::Arrival& arrival) override {
+    if (machine::Sink* const recorder = recorder_of(warp))
+      recorder->on_barrier(warp, arrival);
+  }
+  void on_product(machine::WarpId warp, std::uint32_t instruction,
+                  const machine::TensorProduct& product) override {
+    if (machine::Sink* const recorder = recorder_of(warp))
+      recorder->on_product(warp, instruction, product);
+  }
   void on_access(machine::WarpId warp, const machine::Access& access) override {
-    const auto sink = sinks_.find(warp.block);
-    if (sink == sinks_.end() || access.is_constant || access.space == sass::Space::shared ||
+    if (machine::Sink* const recorder = recorder_of(warp))
+      recorder->on_access(warp, access);
+    if (last_ == nullptr || access.is_constant || access.space == sass::Space::shared ||
         access.space == sass::Space::local)
       return;
-    if (sink->second->is_recorded())
+    if (last_->is_recorded())
       result_.executed_accesses += unsigned(std::popcount(access.lanes));
     ring::Line line{.site = 0,
                     .active = access.lanes,
@@ -40,20 +59,39 @@ public:
                                                            : AccessKind::load),
                     .addresses = {}};
     std::ranges::copy(access.addresses, line.addresses);
-    sink->second->unprobed_access(warp.warp, line);
+    last_->unprobed_access(warp.warp, line);
+  }
+  /// All blocks have ended as they should, and have written that many words.
+  void end(std::uint64_t words) {
+    for (const auto& [block, sink] : sinks_)
+      sink->machine_code_ended(std::exchange(words, 0));
   }
 
 private:
+  machine::Sink* recorder_of(machine::WarpId warp) {
+    if (warp.block != last_block_) {
+      const auto sink = sinks_.find(warp.block);
+      last_block_ = warp.block;
+      last_ = sink == sinks_.end() ? nullptr : sink->second.get();
+    }
+    return last_ == nullptr ? nullptr : last_->machine_sink();
+  }
+
+  std::uint64_t last_block_ = ~std::uint64_t{0};
+  WarpAccessSink* last_ = nullptr; ///< of that block; null: it has none
   std::map<std::uint64_t, std::unique_ptr<WarpAccessSink>> sinks_;
   GridResult& result_;
 };
 
-/// Writes what a block has written to the program's own memory.
-void commit(machine::Memory& memory) {
-  memory.for_each_written_word([](std::uint64_t address, std::uint32_t, std::uint32_t word, std::uint32_t) {
+/// Writes what a block has written to the program's own memory. Returns the number of words.
+std::uint64_t commit(machine::Memory& memory) {
+  std::uint64_t words = 0;
+  memory.for_each_written_word([&](std::uint64_t address, std::uint32_t, std::uint32_t word, std::uint32_t) {
     std::memcpy(reinterpret_cast<void*>(address), &word, sizeof word);
+    ++words;
   });
   memory.discard();
+  return words;
 }
 
 machine::Builtins builtins_of(machine::Memory& memory) {
@@ -98,9 +136,8 @@ GridResult run_by_machine_code(const Grid& grid, const LaunchToExecute& launch, 
       launch.kernel.refusal != nullptr
           ? launch.kernel.refusal
           : "a launch in clusters of several blocks is not supported on the CPU back end";
-  const trace::MachineCode* const code =
-      trace::machine_code_for(launch.launch.machine_code, capability, trace::registers_of_todays_threads);
-  if (code == nullptr || code->cubin.empty())
+  const trace::MachineCode* const code = launch.own_code;
+  if (code == nullptr)
     return failed(
         BlockStatus::failed,
         fmt::format("{}; and there is no machine code for a GPU of compute capability {}.{}, which would be "
@@ -118,8 +155,22 @@ GridResult run_by_machine_code(const Grid& grid, const LaunchToExecute& launch, 
                               cluster.y, cluster.z));
   machine::Memory memory(readable_memory());
   prepared->launch.builtins = builtins_of(memory);
-  prepared->launch.instruction_limit = ~std::uint64_t{0}; // a program may run as long as it likes
   GridResult result;
+  prepared->launch.builtins.launch = [&result](machine::NestedLaunch nested) {
+    constexpr std::uint64_t tail = 3; // cudaStreamTailLaunch
+    const auto dim3_of = [](const machine::Dimensions& dim) { return trace::Dim3{dim.x, dim.y, dim.z}; };
+    result.nested.push_back({std::move(nested.kernel),
+                             dim3_of(nested.grid),
+                             dim3_of(nested.block),
+                             nested.dynamic_shared_bytes,
+                             nested.stream == tail,
+                             std::move(nested.parameters),
+                             {}});
+    for (const machine::NestedLaunch::Place& place : nested.places)
+      result.nested.back().places.push_back({place.offset, place.bytes});
+    return std::uint32_t{0};
+  };
+  prepared->launch.instruction_limit = ~std::uint64_t{0}; // a program may run as long as it likes
   /// Executes blocks that may wait for each other; returns whether the launch goes on.
   const auto run = [&](std::span<const std::uint64_t> blocks) {
     CountedAccesses counted(result);
@@ -131,9 +182,11 @@ GridResult run_by_machine_code(const Grid& grid, const LaunchToExecute& launch, 
     const machine::Outcome outcome =
         machine::execute(*prepared->program, *prepared->kernel, prepared->launch, blocks, memory,
                          counted.is_empty() ? nullptr : &counted);
-    commit(memory);
-    if (outcome.is_finished())
+    const std::uint64_t words = commit(memory);
+    if (outcome.is_finished()) {
+      counted.end(words);
       return true;
+    }
     result.status = outcome.kind == machine::Outcome::Kind::fault      ? BlockStatus::faulted
                     : outcome.kind == machine::Outcome::Kind::deadlock ? BlockStatus::deadlocked
                                                                        : BlockStatus::failed;

@@ -15,11 +15,22 @@ struct Tracing {
   bool only_these = false; ///< the first block that is not traced ends the launch; not a cooperative one
 };
 
+/// A kernel that a block has launched, which runs once the grid has ended.
+struct NestedLaunch {
+  std::string kernel; ///< mangled
+  trace::Dim3 grid, block;
+  std::uint32_t dynamic_shared_bytes = 0;
+  bool is_tail = false; ///< behind all that the grid has launched otherwise (cudaStreamTailLaunch)
+  std::vector<std::byte> parameters;
+  std::vector<ParameterRecord> places; ///< of each of them
+};
+
 struct GridResult {
   BlockStatus status = BlockStatus::ok;
   std::string message;
   std::uint64_t executed_accesses = 0; ///< lane-level, in the traced blocks
   std::uint64_t probed_accesses = 0;
+  std::vector<NestedLaunch> nested; ///< in their order
 };
 
 /// Runs all blocks, starting them in increasing id: a block may wait for those before it. All blocks of a

@@ -67,6 +67,7 @@ private:
 
 /// One machine code of the launch.
 struct Code : PreparedLaunch {
+  bool is_own = false;                    ///< the program itself runs by it
   IterationSampler::LeftOutOfLoops apart; ///< iterations, where blocks are not in step
   std::mutex mutex;                       ///< guards the rest
   trace::Execution execution;
@@ -156,6 +157,35 @@ private:
   std::uint64_t last_block_ = 0;
   PollFilter* last_ = nullptr;
   bool fit_together_ = true;
+};
+
+/// Counts instructions, before another sink.
+class InstructionCounter : public machine::Sink {
+public:
+  explicit InstructionCounter(machine::Sink& sink) : sink_(sink) {}
+  void on_run(machine::WarpId warp, std::uint32_t first, std::uint32_t count, machine::Mask active) override {
+    instructions_ += count;
+    sink_.on_run(warp, first, count, active);
+  }
+  void on_access(machine::WarpId warp, const machine::Access& access) override {
+    sink_.on_access(warp, access);
+  }
+  void on_answer(machine::WarpId warp, std::uint32_t instruction, machine::Mask active,
+                 std::uint64_t answer) override {
+    sink_.on_answer(warp, instruction, active, answer);
+  }
+  void on_barrier(machine::WarpId warp, const machine::Arrival& arrival) override {
+    sink_.on_barrier(warp, arrival);
+  }
+  void on_product(machine::WarpId warp, std::uint32_t instruction,
+                  const machine::TensorProduct& product) override {
+    sink_.on_product(warp, instruction, product);
+  }
+  std::uint64_t instructions() const { return instructions_; }
+
+private:
+  machine::Sink& sink_;
+  std::uint64_t instructions_ = 0;
 };
 
 /// Counts what a block would have in the trace, before another sink.
@@ -256,11 +286,21 @@ public:
   /// Executes the blocks, which wait for each other if they are several, and records the first `recorded`.
   OfBlocks(State& state, std::span<const std::uint64_t> blocks, std::size_t recorded) : state_(state) {
     for (Code& code : state.codes)
-      execute(code, blocks, recorded);
+      if (code.is_own && code.kernel != nullptr && blocks.size() == 1)
+        own_ = std::make_unique<Own>(*this, code, blocks);
+      else
+        execute(code, blocks, recorded);
   }
   OfBlocks(const OfBlocks&) = delete;
   /// The program's own blocks have ended.
   ~OfBlocks() {
+    if (own_ && !own_->has_ended) {
+      const std::scoped_lock lock(own_->code.mutex);
+      if (own_->code.execution.is_complete())
+        own_->code.execution.failure = "the program's own execution has not ended as it should";
+    }
+    if (own_)
+      state_.give_back(own_->code, std::move(own_->executor));
     for (Executed& executed : executed_) {
       const MemoryComparison compared =
           compare_memory(executed.executor->memory, *executed.code->kernel,
@@ -279,7 +319,29 @@ public:
 
   std::uint64_t records() const { return records_; }
 
+  machine::Sink* sink() { return own_ ? &own_->counter : nullptr; }
+  void end_own(std::uint64_t words) {
+    own_->has_ended = true;
+    end(own_->sinks);
+    const std::scoped_lock lock(own_->code.mutex);
+    trace::Execution& execution = own_->code.execution;
+    execution.warp_instructions += own_->counter.instructions();
+    execution.words += words;
+    ++execution.blocks;
+  }
+
 private:
+  /// A block that the program executes itself, by the same machine code.
+  struct Own {
+    Own(OfBlocks& of, Code& of_program, std::span<const std::uint64_t> blocks)
+        : code(of_program), executor(of.state_.take(code)),
+          sinks(of.sinks_for(code, *executor, code.launch, blocks)), counter(sinks) {}
+    Code& code;
+    std::unique_ptr<Executor> executor; ///< of which only the encoder is used
+    BlockSinks sinks;
+    InstructionCounter counter;
+    bool has_ended = false;
+  };
   struct Executed {
     Code* code = nullptr;
     std::unique_ptr<Executor> executor;
@@ -291,6 +353,21 @@ private:
       return state_.give_back(*executed.code, std::move(executed.executor));
     if (!executed.executor->encoder.is_empty()) // its memory has a range that ends with the heap
       state_.write(*executed.executor);
+  }
+
+  BlockSinks sinks_for(const Code& code, Executor& executor, const machine::Launch& launch,
+                       std::span<const std::uint64_t> blocks) {
+    return BlockSinks(blocks, state_.warps_per_block, state_.leaves_out, code.apart, [&] {
+      return std::make_unique<ExecutionRecorder>(
+          executor.encoder, [this, &executor] { state_.write(executor); }, state_.warps_per_block,
+          machine::stack_bytes(*code.kernel, launch), code.operands);
+    });
+  }
+
+  void end(BlockSinks& sinks) {
+    records_ += sinks.end();
+    if (!sinks.fit_together())
+      state_.fits_together = false;
   }
 
   void execute(Code& code, std::span<const std::uint64_t> blocks, std::size_t recorded) {
@@ -306,16 +383,10 @@ private:
     machine::Launch launch = code.launch;
     launch.runs_blocks_together = blocks.size() > 1;
     launch.builtins = builtins_of(heap);
-    BlockSinks sinks(blocks.first(recorded), state_.warps_per_block, state_.leaves_out, code.apart, [&] {
-      return std::make_unique<ExecutionRecorder>(
-          executor->encoder, [&] { state_.write(*executor); }, state_.warps_per_block,
-          machine::stack_bytes(*code.kernel, launch), code.operands);
-    });
+    BlockSinks sinks = sinks_for(code, *executor, launch, blocks.first(recorded));
     const machine::Outcome outcome =
         machine::execute(*code.program, *code.kernel, launch, blocks, executor->memory, &sinks);
-    records_ += sinks.end();
-    if (!sinks.fit_together())
-      state_.fits_together = false;
+    end(sinks);
     const std::scoped_lock lock(code.mutex);
     trace::Execution& execution = code.execution;
     execution.warp_instructions += outcome.warp_instructions;
@@ -330,6 +401,7 @@ private:
   }
 
   State& state_;
+  std::unique_ptr<Own> own_;
   std::vector<Executed> executed_;
   std::uint64_t records_ = 0;
 };
@@ -354,6 +426,7 @@ std::unique_ptr<MachineExecution> MachineExecution::begin(const LaunchToExecute&
       continue;
     const trace::MachineCode& machine_code = *chosen;
     Code& code = state->codes.emplace_back();
+    code.is_own = &machine_code == launch.own_code;
     code.execution.launch = launch.launch.id;
     code.execution.capability = machine_code.capability;
     auto prepared = prepare_launch(machine_code, launch);
@@ -395,6 +468,15 @@ std::unique_ptr<MachineExecution> MachineExecution::begin(const LaunchToExecute&
 
 MachineExecution::BlockHandle MachineExecution::execute(std::uint64_t block) {
   return together_ ? nullptr : BlockHandle(new OfBlocks(*state_, std::span(&block, 1), 1));
+}
+
+machine::Sink* MachineExecution::sink_of(const BlockHandle& block) {
+  return block ? block->sink() : nullptr;
+}
+
+void MachineExecution::end_own(const BlockHandle& block, std::uint64_t words) {
+  if (sink_of(block) != nullptr)
+    block->end_own(words);
 }
 
 std::uint64_t MachineExecution::records_of(const BlockHandle& block) {

@@ -20,7 +20,8 @@ public:
   static std::unique_ptr<MachineExecution> begin(const LaunchToExecute& launch);
   ~MachineExecution();
 
-  /// The execution of blocks; its destructor, after the program's own blocks have ended, compares.
+  /// The execution of blocks; its destructor, after the program's own blocks have ended, compares. Where the
+  /// program's own blocks are executed by the same machine code, that is recorded, and nothing compared.
   class OfBlocks;
   struct EndOfBlocks {
     void operator()(OfBlocks* blocks) const;
@@ -30,7 +31,14 @@ public:
   /// Executes a block that is about to run. Null if all have been executed together, before the first one.
   BlockHandle execute(std::uint64_t block);
 
-  /// Returns the number of records that an executed block has in the trace.
+  /// Returns what is to observe the program's own block, where its machine code is executed and recorded;
+  /// else null.
+  static machine::Sink* sink_of(const BlockHandle& block);
+  /// The program's own block, which has been observed, has ended as it should. It has written that many
+  /// words.
+  static void end_own(const BlockHandle& block, std::uint64_t words);
+
+  /// Returns the number of records that a block has in the trace. After its end.
   static std::uint64_t records_of(const BlockHandle& block);
   /// Returns whether iterations of long loops are left out, as blocks have more records than are wanted.
   bool leaves_out() const;

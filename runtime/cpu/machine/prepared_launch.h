@@ -27,6 +27,8 @@ struct LaunchToExecute {
   std::uint64_t records_of_block = ~std::uint64_t{0};
   /// The launch has blocks that begin while others have long begun.
   bool has_waves = false;
+  /// The machine code by which the program's own blocks run; null: they are lowered code.
+  const trace::MachineCode* own_code = nullptr;
 };
 
 struct PreparedLaunch {

@@ -11,10 +11,11 @@ const char* yes_or_no(bool value) {
 
 } // namespace
 
-std::string print_findings(const Curves& curves, const Findings& findings) {
-  std::string text;
-  const auto add = [&](const char* what, const std::string& value) {
-    text += fmt::format("{:<26}{}\n", what, value);
+document::Document findings_document(const Curves& curves, const Findings& findings) {
+  document::Table table{{{"property"}, {"finding"}}};
+  table.has_headings = false;
+  const auto add = [&](std::string property, std::string finding) {
+    table.rows.push_back({{document::words(std::move(property)), document::words(std::move(finding))}});
   };
   const auto& levels = findings.levels;
   double before = levels.hit_cycles;
@@ -64,15 +65,15 @@ std::string print_findings(const Curves& curves, const Findings& findings) {
   }
   for (std::size_t i = 0; i < findings.batches.size();) { // one line for each number of SMs
     const unsigned sms = findings.batches[i].sms;
-    std::vector<std::string> table;
+    std::vector<std::string> times;
     for (; i < findings.batches.size() && findings.batches[i].sms == sms; ++i)
-      table.push_back(fmt::format("{} in {:.0f}", findings.batches[i].requests, findings.batches[i].cycles));
-    add(fmt::format("lines from {} SM{}", sms, sms == 1 ? "" : "s").c_str(),
-        fmt::format("{} cycles", fmt::join(table, ", ")));
+      times.push_back(fmt::format("{} in {:.0f}", findings.batches[i].requests, findings.batches[i].cycles));
+    add(fmt::format("lines from {} SM{}", sms, sms == 1 ? "" : "s"),
+        fmt::format("{} cycles", fmt::join(times, ", ")));
   }
   if (curves.read_gb_per_s > 0)
     add("memory, read", fmt::format("{:.0f} GB/s", curves.read_gb_per_s));
-  return text;
+  return {"Calibration", {{"", {std::move(table)}}}};
 }
 
 } // namespace warplens::calibration
