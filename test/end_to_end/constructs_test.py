@@ -24,6 +24,12 @@ class Constructs(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (1, output), done.stderr)
         self.assertRegex(done.stderr, rf"kernel {kernel}\(.*\) failed: .* and the program ended with code 0 all the same")
 
+    def test_macros_of_one_letter(self):
+        """Clang's wrapper reads headers with parameters of such names, which nvcc does not read."""
+        done = warplens("profile", KERNELS / "letters.cu", "--backend", "cpu", "--nvcc", "-DN=256 -DX -DY=2", "--quiet", "--trials", "2",
+                        "-o", os.devnull, timeout=300)
+        self.assertEqual((done.returncode, done.stdout), (0, "letters: right\n"), done.stderr)
+
     def test_textures_and_surfaces(self):
         for options in (["--no-probes"], ["--quiet", "--trials", "2", "-o", os.devnull]):
             done = warplens("profile", KERNELS / "textures.cu", "--backend", "cpu", *options, timeout=300)
