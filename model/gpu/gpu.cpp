@@ -260,17 +260,24 @@ Expected<Gpu> load_gpu(const std::string& name, const fs::path& folder) {
   return gpu;
 }
 
-Expected<std::vector<StatedFigure>> stated_figures(const std::string& name, const fs::path& folder) {
+namespace {
+
+/// Returns the figures of a file that load_gpu() takes.
+Expected<TomlFigures> valid_figures(const std::string& name, const fs::path& folder) {
   TRY(load_gpu(name, folder));
   TRY_LET(path, find_file(name, folder));
-  TRY_LET(figures, TomlFigures::open(*path));
+  return TomlFigures::open(*path);
+}
+
+} // namespace
+
+Expected<std::vector<StatedFigure>> stated_figures(const std::string& name, const fs::path& folder) {
+  TRY_LET(figures, valid_figures(name, folder));
   return figures->stated();
 }
 
 Expected<std::string> describe_gpu(const std::string& name, const fs::path& folder) {
-  TRY(load_gpu(name, folder));
-  TRY_LET(path, find_file(name, folder));
-  TRY_LET(figures, TomlFigures::open(*path));
+  TRY_LET(figures, valid_figures(name, folder));
   return figures->describe();
 }
 

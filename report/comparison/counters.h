@@ -1,4 +1,4 @@
-// What profilers measured, alone, as a document and as JSON, schema `warplens-counters/1`.
+// Counters that profilers measured, without a prediction: as a document, and as JSON (`warplens-counters/1`).
 #pragma once
 
 #include "document/document.h"

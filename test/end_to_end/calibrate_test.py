@@ -15,6 +15,15 @@ A100 = {"name": "A100, as published", "compute_capability": 80, "driver": 13000,
         "memory_bytes": 42297786368, "memory_bus_bits": 5120}
 
 
+def write_published_curves(curves):
+    """Makes the folder with what was published of an A100, as `warplens calibrate` measures it, and returns it."""
+    curves.mkdir()
+    (curves / "device.csv").write_text("property,value\n" + "".join(f"{key},{value}\n" for key, value in A100.items()))
+    chase = (PROJECT / "test/model/reference/a100.csv").read_text().splitlines()
+    (curves / "chase.csv").write_text("\n".join(["kib,cycles"] + chase[1:]) + "\n")
+    return curves
+
+
 class Calibrate(unittest.TestCase):
     def setUp(self):
         temporary = tempfile.TemporaryDirectory()
@@ -22,12 +31,7 @@ class Calibrate(unittest.TestCase):
         self.folder = pathlib.Path(temporary.name)
 
     def published(self):
-        curves = self.folder / "curves"
-        curves.mkdir()
-        (curves / "device.csv").write_text("property,value\n" + "".join(f"{key},{value}\n" for key, value in A100.items()))
-        chase = (PROJECT / "test/model/reference/a100.csv").read_text().splitlines()
-        (curves / "chase.csv").write_text("\n".join(["kib,cycles"] + chase[1:]) + "\n")
-        return curves
+        return write_published_curves(self.folder / "curves")
 
     def test_published_curves_become_a_file_that_the_model_takes(self):
         curves = self.published()

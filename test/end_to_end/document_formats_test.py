@@ -12,7 +12,7 @@ import unittest
 import jsonschema
 
 import warplens_tool
-from calibrate_test import A100
+from calibrate_test import write_published_curves
 from warplens_tool import PROJECT, warplens
 
 SOURCE = """
@@ -164,11 +164,7 @@ class DocumentFormats(unittest.TestCase):
         self.assertAlmostEqual(float(rows[0]["microseconds"]), kernel["sample"]["time_ns"]["mean"] / 1000, places=6)
 
     def test_calibrate(self):
-        curves = self.folder / "curves"
-        curves.mkdir()
-        (curves / "device.csv").write_text("property,value\n" + "".join(f"{key},{value}\n" for key, value in A100.items()))
-        chase = (PROJECT / "test/model/reference/a100.csv").read_text().splitlines()
-        (curves / "chase.csv").write_text("\n".join(["kib,cycles"] + chase[1:]) + "\n")
+        write_published_curves(self.folder / "curves")
         command = ("calibrate", "--from", "curves", "-o", "my.toml", "--quiet")
         self.assertRegex(self.check(*command), r"\n\| L1 \| 15\d\.\d KiB fit, 3 ways in effect, 33 cycles \|\n")
         rows, = self.tables(*command)

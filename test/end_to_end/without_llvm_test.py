@@ -67,12 +67,8 @@ class WithoutLlvm(unittest.TestCase):
         self.assertIn("warplens-compile", done.stderr)
 
     def test_calibrate(self):
-        curves = self.folder / "curves"
-        curves.mkdir()
-        from calibrate_test import A100
-        (curves / "device.csv").write_text("property,value\n" + "".join(f"{key},{value}\n" for key, value in A100.items()))
-        chase = (PROJECT / "test/model/reference/a100.csv").read_text().splitlines()
-        (curves / "chase.csv").write_text("\n".join(["kib,cycles"] + chase[1:]) + "\n")
+        from calibrate_test import write_published_curves
+        curves = write_published_curves(self.folder / "curves")
         self.succeeds("calibrate", "--from", curves, "-o", self.folder / "my.toml")
         self.succeeds("gpus", self.folder / "my.toml")
 

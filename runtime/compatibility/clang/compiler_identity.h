@@ -3,7 +3,7 @@
 #pragma once
 
 // Clang 19 knows no architecture beyond sm_90, and the macros of none that nvcc names with an "a" or "f".
-// What the source has for these runs by nvcc's machine code. A source that does not ask for such features
+// Kernels for these architectures run by nvcc's machine code. A source that does not ask for such features
 // keeps the architecture that Clang compiles for, by which libraries choose between kernels on both sides.
 #if defined(__CUDA_ARCH__) && defined(WARPLENS_FEATURES_OF)
 #undef __CUDA_ARCH__
