@@ -111,8 +111,9 @@ private:
   };
   struct Bank {
     Ticks free_at = 0;
-    std::uint32_t open_row = no_line;
-    OpenedRows to_read, to_write;
+    std::uint32_t open_row = no_row;
+    RowsInView in_view;
+    RowsWritten written;
   };
   /// A channel of memory: it writes what it has collected in one go.
   struct Channel {
@@ -120,7 +121,6 @@ private:
     std::uint32_t collected = 0; ///< sectors to write
     std::uint32_t opened = 0;    ///< rows, for what is collected
     std::uint32_t read = 0;      ///< sectors, since the bus was turned, at most a batch
-    std::uint32_t batches = 0;   ///< that were written
   };
   enum class MemoryUse : std::uint8_t { read, write, write_back };
 

@@ -154,21 +154,21 @@ private:
     std::vector<Slice> slices;
     model::Ticks way_free = 0;
   };
-  /// A row, and until when it serves what arrives for it: a time, or the batch in which it is written.
+  /// A row, and until when it serves the reads that arrive for it.
   struct Opened {
     std::uint32_t row;
-    std::uint64_t until;
+    model::Ticks until;
   };
   struct Bank {
     model::Ticks free = 0;
     std::optional<std::uint32_t> row;
-    std::deque<Opened> read, written; ///< at most four, the one that was opened first in front
+    std::deque<Opened> read;           ///< at most 16, the one that was opened first in front
+    std::deque<std::uint32_t> written; ///< at most what half of the L2 holds of a bank, likewise
   };
   /// Of the sectors that were read, `unturned` are followed by no turn of the bus yet.
   struct Bus {
     model::Ticks free = 0;
     unsigned unturned = 0, collected = 0, opened = 0; ///< rows, for what is collected
-    unsigned batches = 0;
   };
 
   /// The accesses and other instructions for which a warp waits by one register.
@@ -861,9 +861,10 @@ private:
     model::Ticks since = arrival;
     if (bus.free > arrival + 256 * burst)
       since = bus.free - 256 * burst;
-    std::deque<Opened>& rows = writes ? bank.written : bank.read;
-    const auto known = std::ranges::find_if(rows, [&](const Opened& one) { return one.row == place.row; });
-    const bool joins = known != rows.end() && known->until >= (writes ? bus.batches : since);
+    const auto known =
+        std::ranges::find_if(bank.read, [&](const Opened& one) { return one.row == place.row; });
+    const bool joins = writes ? std::ranges::find(bank.written, place.row) != bank.written.end()
+                              : known != bank.read.end() && known->until >= since;
     const bool opens = !joins && bank.row != place.row;
     const model::Ticks opening = !opens     ? 0
                                  : bank.row ? in_ticks(dram.precharge_ns) + in_ticks(dram.activate_ns)
@@ -872,17 +873,24 @@ private:
     const model::Ticks bursts = burst * sector_count(sectors);
     bank.free = opened + bursts;
     const model::Ticks on_bus = std::max(arrival, bus.free);
-    const std::uint64_t until = writes ? bus.batches : std::max(on_bus, opened) + bursts;
-    if (joins) {
-      known->until += writes ? 0 : bursts;
-    } else {
+    if (!joins)
       bank.row = place.row;
-      if (known != rows.end())
+    if (writes && !joins) {
+      bank.written.push_back(place.row);
+      const std::uint64_t of_bank =
+          gpu_.l2_bytes / (2 * dram.row_bytes * std::uint64_t{dram.channels} * dram.banks);
+      if (bank.written.size() > std::max<std::uint64_t>(4, of_bank))
+        bank.written.pop_front();
+    } else if (!writes) {
+      const model::Ticks until = std::max(on_bus, opened) + bursts;
+      if (joins)
+        known->until += bursts;
+      else if (known != bank.read.end())
         known->until = until;
       else
-        rows.push_back({place.row, until});
-      if (rows.size() > 4)
-        rows.pop_front();
+        bank.read.push_back({place.row, until});
+      if (bank.read.size() > 16)
+        bank.read.pop_front();
     }
     if (!writes) {
       bus.free = on_bus + bursts + (opens ? in_ticks(dram.opening_ns) : 0);
@@ -893,7 +901,6 @@ private:
       if (bus.collected >= dram.write_batch_sectors) {
         bus.free = std::max(bus.free, arrival) + bus.opened * in_ticks(dram.opening_ns);
         bus.opened = 0;
-        ++bus.batches;
         for (; bus.collected != 0; --bus.collected) {
           bus.free += burst;
           if (bus.unturned != 0) {
