@@ -857,10 +857,10 @@ private:
         in_ticks(std::max(0.0, dram.latency_ns - gpu_.l2.latency_ns - dram.activate_ns - dram.burst_ns));
     const model::Ticks burst = in_ticks(dram.burst_ns / dram.achieved);
     Bus& bus = buses_[place.channel];
-    // A request comes into the scheduler's view once no more than 256 sectors are before it.
+    // A request comes into the scheduler's view once no more than 1024 sectors are before it.
     model::Ticks since = arrival;
-    if (bus.free > arrival + 256 * burst)
-      since = bus.free - 256 * burst;
+    if (bus.free > arrival + 1024 * burst)
+      since = bus.free - 1024 * burst;
     const auto known =
         std::ranges::find_if(bank.read, [&](const Opened& one) { return one.row == place.row; });
     const bool joins = writes ? std::ranges::find(bank.written, place.row) != bank.written.end()
