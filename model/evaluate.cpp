@@ -68,8 +68,8 @@ void widen_for_left_out(KernelResult& result, std::span<const TrialCounts> trial
 Machine machine_of(const Gpu& gpu) {
   Machine machine;
   machine.dram_bytes_per_ns = gpu.dram.bytes_per_ns();
-  machine.reads_reach = gpu.dram.achieved;
-  machine.copies_reach = gpu.dram.copies_achieved;
+  machine.reads_reach = gpu.dram.reads_reach();
+  machine.copies_reach = gpu.dram.copies_reach();
   machine.l2_bytes_per_ns = gpu.l2.bytes_per_ns;
   machine.l2_bytes = gpu.l2_bytes;
   machine.schedulers = gpu.issue.schedulers;

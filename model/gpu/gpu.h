@@ -229,7 +229,7 @@ struct Gpu {
     double activate_ns = 0;     ///< tRCD: opening a row
     double precharge_ns = 0;    ///< tRP: closing another one first
     double burst_ns = 0;        ///< 32 bytes on one channel's data bus
-    double achieved = 1;        ///< the share of the bus that reads alone can take, beside refresh
+    double achieved = 1;        ///< the share of the bus that reads alone can take, but for opened rows
     double copies_achieved = 1; ///< that reads and as many writes can take, for which the bus is turned
     double opening_ns = 0;      ///< for which a channel's bus transfers nothing where a bank opens a row
     std::uint32_t write_batch_sectors = 1; ///< that a channel collects and writes in one go
@@ -242,10 +242,19 @@ struct Gpu {
     double cycles_of_sector() const {
       return bytes_per_cycle == 0 ? 0 : sector_bytes * channels / bytes_per_cycle;
     }
+    /// Return the share of the bus that reads alone, and reads and as many writes, take which open each row
+    /// once.
+    double reads_reach() const { return reach(achieved); }
+    double copies_reach() const { return reach(copies_achieved); }
     /// Returns the bandwidth of all channels together.
     double bytes_per_ns() const { return sector_bytes / burst_ns * channels; }
     /// Returns the clock of the bus, which transfers two bits a cycle and wire.
     double clock_khz() const { return bytes_per_ns() * 1e6 * 8 / (2.0 * bus_bits); }
+
+  private:
+    double reach(double share) const {
+      return 1 / (1 / share + opening_ns * sector_bytes / (burst_ns * row_bytes));
+    }
   } dram;
 
   /// A part of the GPU that MIG gives to one program: SMs, and eighths of the L2 and of memory.

@@ -11,7 +11,9 @@ Memory::Memory(const Snapshot& snapshot, const Gpu& gpu, std::span<const L2> bef
     : snapshot_(snapshot), slices_(gpu),
       slices_of_partition_(std::max(1u, gpu.l2.slices / gpu.l2.partitions)), dram_map_(gpu),
       partitions_(gpu.l2.partitions), group_sms_(gpu.constant.group.sms),
-      write_batch_(gpu.dram.write_batch_sectors), banks_(std::size_t(gpu.dram.channels) * gpu.dram.banks),
+      write_batch_(gpu.dram.write_batch_sectors),
+      banks_(std::size_t(gpu.dram.channels) * gpu.dram.banks,
+             {.in_view = {}, .written = RowsWritten(RowsWritten::collected(gpu))}),
       channels_(gpu.dram.channels), answers_(gpu.sms), lookups_(snapshot.sites.size()),
       occupied_(snapshot.sites.size()), ns_per_cycle_(gpu.ns_per_cycle()), observer_(observer) {
   shortest_ = std::max<Cycle>(2, Cycle(std::llround(gpu.cycles(gpu.l2.latency_ns)))); // one for each way
@@ -47,6 +49,7 @@ Memory::Memory(const Snapshot& snapshot, const Gpu& gpu, std::span<const L2> bef
       std::max(ticks(gpu.cycles(gpu.dram.burst_ns / gpu.dram.achieved)), ticks(gpu.dram.cycles_of_sector()));
   turn_ = 2 * (std::max(ticks(gpu.cycles(gpu.dram.burst_ns / gpu.dram.copies_achieved)), burst_) - burst_);
   opening_ = ticks(gpu.cycles(gpu.dram.opening_ns));
+  in_view_ = burst_ * RowsInView::sectors;
   const double to_bank = gpu.dram.latency_ns - gpu.l2.latency_ns - gpu.dram.activate_ns - gpu.dram.burst_ns;
   to_bank_ = ticks(std::max(0.0, gpu.cycles(to_bank)));
   for (unsigned i = 0; i < partitions_; ++i)
@@ -321,25 +324,36 @@ Cycle Memory::write_memory(std::uint32_t line, unsigned sectors, Cycle now, Memo
 }
 
 /// Reads or writes sectors. A bank opens its rows one after the other, while the bus of its channel transfers
-/// for other banks.
+/// for other banks. A row is opened once for the reads that are in view of the channel's scheduler, and for
+/// what the L2 writes back of it together.
 Memory::Transfer Memory::use_memory(std::uint32_t line, unsigned sectors, Cycle now, MemoryUse use) {
   const DramMap::Place place = dram_map_(line);
   Bank& bank = banks_[place.bank];
   Channel& channel = channels_[place.channel];
-  const Ticks opening = bank.open_row == place.row ? 0
-                        : bank.open_row == no_line ? activate_
-                                                   : precharge_ + activate_;
-  const bool opens = opening != 0;
-  activations_ += opens;
-  bank.open_row = place.row;
+  const bool is_read = use == MemoryUse::read;
   const Ticks arrival = now * ticks_per_cycle + to_bank_;
+  const Ticks free = channel.bus.start(arrival);
+  RowsInView::Row* const row =
+      is_read ? bank.in_view.held(place.row, free - std::min(free - arrival, in_view_)) : nullptr;
+  const bool joins = is_read ? row != nullptr : bank.written.contains(place.row);
+  const bool opens = !joins && bank.open_row != place.row;
+  const Ticks opening = !opens ? 0 : bank.open_row == no_row ? activate_ : precharge_ + activate_;
+  activations_ += opens;
   const Ticks opened = std::max(arrival, bank.free_at) + opening;
   const unsigned count = sector_count(sectors);
   const Ticks bursts = burst_ * count;
   bank.free_at = opened + bursts;
-  const Ticks on_bus = use == MemoryUse::read ? read_bus(channel, arrival, count, opens)
-                                              : write_bus(channel, arrival, count, opens);
+  const Ticks on_bus =
+      is_read ? read_bus(channel, arrival, count, opens) : write_bus(channel, arrival, count, opens);
   const Ticks start = std::max(on_bus, opened);
+  if (!joins)
+    bank.open_row = place.row;
+  if (row != nullptr)
+    row->until += bursts;
+  else if (is_read)
+    bank.in_view.open(place.row, start + bursts);
+  else if (!joins)
+    bank.written.open(place.row);
   if (observer_ != nullptr)
     observer_->used_memory(
         {.evicted = use == MemoryUse::write_back, .writes = use != MemoryUse::read, .opens_row = opens},

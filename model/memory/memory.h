@@ -9,6 +9,7 @@
 #include "model/dram/dram_map.h"
 #include "model/gpu/slices.h"
 #include "model/memory/calendar.h"
+#include "model/memory/opened_rows.h"
 #include "model/memory/server.h"
 #include "model/mshrs/mshrs.h"
 #include "numeric/random.h"
@@ -110,7 +111,9 @@ private:
   };
   struct Bank {
     Ticks free_at = 0;
-    std::uint32_t open_row = no_line;
+    std::uint32_t open_row = no_row;
+    RowsInView in_view;
+    RowsWritten written;
   };
   /// A channel of memory: it writes what it has collected in one go.
   struct Channel {
@@ -176,8 +179,9 @@ private:
   Ticks pass_read_, pass_written_, pass_partly_written_;      ///< of a slice of the L2
   Ticks pass_unwritten_;                                      ///< that a pass read keeps it from writing
   std::array<std::uint8_t, 1u << sectors_per_line> passes_{}; ///< in which it passes these sectors
-  /// The times of memory: a turn of its bus is shared out to sectors, an opening is a row's.
-  Ticks to_bank_, activate_, precharge_, burst_, turn_, opening_;
+  /// The times of memory: a turn of its bus is shared out to sectors, an opening is a row's, and a channel's
+  /// scheduler has in view what its bus transfers in so much time.
+  Ticks to_bank_, activate_, precharge_, burst_, turn_, opening_, in_view_;
   Calendar<Event> events_;
   std::vector<Partition> l2_;
   L2Form form_; ///< of each partition

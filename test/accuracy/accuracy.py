@@ -47,12 +47,16 @@ def print_row(row, outcome, before):
     sys.stdout.flush()
 
 
-def run_all(options, rows, recorded):
-    """Returns the outcomes of the rows, by key, and prints each as it comes."""
+def run_all(options, rows, all_rows, recorded):
+    """Returns the outcomes of the rows, by key; prints, and for `record` saves, each as it comes: hours of work end with a key."""
     outcomes = {}
+    saved = dict(recorded)
     for row, outcome in run_rows.run(options.warplens.resolve(), rows, options.jobs):
         outcomes[row.key] = outcome
         print_row(row, outcome, recorded.get(row.key))
+        if options.verb == "record":
+            saved[row.key] = table.recorded_of(outcome)
+            table.write_errors(saved, all_rows)
     return outcomes
 
 
@@ -71,12 +75,6 @@ def write_all(rows, recorded):
     (modelled.ROOT / "docs/accuracy.md").write_text(document.write(rows, recorded), encoding="utf-8")
     for path in sorted(modelled.GPUS.glob("*.toml")):
         gpu_section.update(path, rows, recorded)
-
-
-def record(rows, all_rows, outcomes, recorded):
-    recorded = recorded | {row.key: table.recorded_of(outcomes[row.key]) for row in rows}
-    table.write_errors(recorded, all_rows)
-    write_all(all_rows, table.read_errors())
 
 
 def parse(arguments):
@@ -102,10 +100,10 @@ def main(arguments):
     if not rows:
         raise modelled.Failure(f"no row matches {options.only}")
     start = time.monotonic()
-    outcomes = run_all(options, rows, recorded)
+    outcomes = run_all(options, rows, all_rows, recorded)
     print(f"\n{len(rows)} rows, {time.monotonic() - start:.0f} s")
     if options.verb == "record":
-        record(rows, all_rows, outcomes, recorded)
+        write_all(all_rows, table.read_errors())
     return check(rows, outcomes, recorded) if options.verb == "check" else 0
 
 

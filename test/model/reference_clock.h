@@ -13,6 +13,7 @@
 #include "numeric/random.h"
 #include "test/model/reference_sm.h"
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <string_view>
@@ -153,9 +154,16 @@ private:
     std::vector<Slice> slices;
     model::Ticks way_free = 0;
   };
+  /// A row, and until when it serves the reads that arrive for it.
+  struct Opened {
+    std::uint32_t row;
+    model::Ticks until;
+  };
   struct Bank {
     model::Ticks free = 0;
     std::optional<std::uint32_t> row;
+    std::deque<Opened> read;           ///< at most 16, the one that was opened first in front
+    std::deque<std::uint32_t> written; ///< at most what half of the L2 holds of a bank, likewise
   };
   /// Of the sectors that were read, `unturned` are followed by no turn of the bus yet.
   struct Bus {
@@ -844,25 +852,52 @@ private:
     const auto place = map_(line);
     Bank& bank = banks_[place.bank];
     const model::Gpu::Dram& dram = gpu_.dram;
-    const model::Ticks opening = bank.row == place.row ? 0
-                                 : bank.row ? in_ticks(dram.precharge_ns) + in_ticks(dram.activate_ns)
-                                            : in_ticks(dram.activate_ns);
-    bank.row = place.row;
     const model::Ticks arrival =
         now * model::ticks_per_cycle +
         in_ticks(std::max(0.0, dram.latency_ns - gpu_.l2.latency_ns - dram.activate_ns - dram.burst_ns));
     const model::Ticks burst = in_ticks(dram.burst_ns / dram.achieved);
     Bus& bus = buses_[place.channel];
+    // A request comes into the scheduler's view once no more than 1024 sectors are before it.
+    model::Ticks since = arrival;
+    if (bus.free > arrival + 1024 * burst)
+      since = bus.free - 1024 * burst;
+    const auto known =
+        std::ranges::find_if(bank.read, [&](const Opened& one) { return one.row == place.row; });
+    const bool joins = writes ? std::ranges::find(bank.written, place.row) != bank.written.end()
+                              : known != bank.read.end() && known->until >= since;
+    const bool opens = !joins && bank.row != place.row;
+    const model::Ticks opening = !opens     ? 0
+                                 : bank.row ? in_ticks(dram.precharge_ns) + in_ticks(dram.activate_ns)
+                                            : in_ticks(dram.activate_ns);
     const model::Ticks opened = std::max(arrival, bank.free) + opening;
     const model::Ticks bursts = burst * sector_count(sectors);
     bank.free = opened + bursts;
     const model::Ticks on_bus = std::max(arrival, bus.free);
+    if (!joins)
+      bank.row = place.row;
+    if (writes && !joins) {
+      bank.written.push_back(place.row);
+      const std::uint64_t of_bank =
+          gpu_.l2_bytes / (2 * dram.row_bytes * std::uint64_t{dram.channels} * dram.banks);
+      if (bank.written.size() > std::max<std::uint64_t>(4, of_bank))
+        bank.written.pop_front();
+    } else if (!writes) {
+      const model::Ticks until = std::max(on_bus, opened) + bursts;
+      if (joins)
+        known->until += bursts;
+      else if (known != bank.read.end())
+        known->until = until;
+      else
+        bank.read.push_back({place.row, until});
+      if (bank.read.size() > 16)
+        bank.read.pop_front();
+    }
     if (!writes) {
-      bus.free = on_bus + bursts + (opening != 0 ? in_ticks(dram.opening_ns) : 0);
+      bus.free = on_bus + bursts + (opens ? in_ticks(dram.opening_ns) : 0);
       bus.unturned = std::min(bus.unturned + unsigned(sector_count(sectors)), dram.write_batch_sectors);
     } else {
       bus.collected += sector_count(sectors);
-      bus.opened += opening != 0;
+      bus.opened += opens;
       if (bus.collected >= dram.write_batch_sectors) {
         bus.free = std::max(bus.free, arrival) + bus.opened * in_ticks(dram.opening_ns);
         bus.opened = 0;
