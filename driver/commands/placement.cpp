@@ -127,11 +127,7 @@ Expected<void> print(const placement::PlacementReport& report, const PlacementOp
   if (options.format == "html")
     return print_text(placement::print_page(report), options.output.file);
   return print_document(
-      placement::placement_document(report),
-      [&] {
-        return placement::to_json(report).dump(1, ' ', false, nlohmann::json::error_handler_t::replace) +
-               '\n';
-      },
+      placement::placement_document(report), [&] { return text_of_json(placement::to_json(report)); },
       options.format, options.output);
 }
 
