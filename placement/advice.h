@@ -21,8 +21,8 @@ struct Suggestion {
   std::string without_patch;  ///< why there is none where one was tried
   bool needs_patch =
       false; ///< the model takes the compiler's part for granted: shown only if a patch proves it
-  std::optional<RuleEstimate> rule;   ///< what a rule over counters would promise, for comparison
-  std::optional<TimeChange> of_patch; ///< of the kernel in the edited program, modelled anew
+  std::optional<RuleEstimate> rule;       ///< what a rule over counters would promise, for comparison
+  std::optional<TimeChange> patch_change; ///< of the kernel in the edited program, modelled anew
 };
 
 /// Returns whether the change is a gain beyond a tie and its interval.

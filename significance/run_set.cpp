@@ -99,8 +99,8 @@ void RegionBuilder::begin_run(Parameters parameters) {
     values.push_back(missing);
 }
 
-void RegionBuilder::add(const std::string& name, const std::string& kind, const std::optional<Place>& place,
-                        double value) {
+void RegionBuilder::add(const std::string& name, const std::string& kind,
+                        const std::optional<SourcePosition>& place, double value) {
   const auto [known, is_new] = places_.emplace(name, region_.counters.size());
   if (is_new)
     region_.counters.push_back({name, kind, place, std::vector<double>(region_.runs.size(), missing)});

@@ -71,9 +71,9 @@ struct Writer::State {
 
   /// Writes the cubins of the launches so far that the trace does not have and that fit.
   Expected<void> write_cubins() {
-    constexpr std::size_t of_record = 32; // more than a cubin's record takes beside the bytes
+    constexpr std::size_t record_bytes = 32; // more than a cubin's record takes beside the bytes
     for (const auto& [id, cubin] : cubins)
-      if (const std::size_t bytes = cubin.size() + of_record;
+      if (const std::size_t bytes = cubin.size() + record_bytes;
           bytes <= max_chunk_bytes && metadata_bytes + bytes <= max_metadata_with_cubins &&
           written_cubins.insert(id).second)
         TRY(write_record(ChunkType::cubin, 0, Cubin{id, std::string(cubin)}));

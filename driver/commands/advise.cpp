@@ -113,7 +113,7 @@ bool try_patch(placement::Suggestion& suggestion, const placement::Experiment& e
     suggestion.without_patch = changed.error().message;
     return !suggestion.needs_patch;
   }
-  suggestion.of_patch = *changed;
+  suggestion.patch_change = *changed;
   suggestion.patch = line_diff(suggestion.file, *source, *edited);
   suggestion.source = *source;
   suggestion.edited = *edited;
@@ -128,8 +128,8 @@ void try_patches(placement::KernelAdvice& advice, OriginalProgram& original) {
       standing.push_back(std::move(suggestion));
       continue;
     }
-    if (suggestion.of_patch)
-      suggestion.candidate.change = *suggestion.of_patch;
+    if (suggestion.patch_change)
+      suggestion.candidate.change = *suggestion.patch_change;
     advice.without_gain.push_back(std::move(suggestion.candidate));
   }
   advice.suggestions = std::move(standing);

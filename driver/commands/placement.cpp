@@ -115,10 +115,10 @@ void check_sources(placement::SearchResult& found, const placement::Experiment& 
     placement::Candidate& candidate = found.candidates[i];
     if (candidate.moves.size() != 1)
       continue;
-    if (auto of_program = compiled(candidate))
-      candidate = std::move(*of_program);
-    else if (of_program.error().message != placement::not_mechanical)
-      candidate.not_compiled = of_program.error().message;
+    if (auto edited_program = compiled(candidate))
+      candidate = std::move(*edited_program);
+    else if (edited_program.error().message != placement::not_mechanical)
+      candidate.not_compiled = edited_program.error().message;
   }
   placement::rank(std::span(found.candidates).first(found.refined));
 }
@@ -267,8 +267,8 @@ void declare_placement(const CommandLine& line) {
   command
       ->add_option(
           "--time", options->time,
-          "what says how long a placement takes: the model's clock; Huang and Li's equations, as they\n"
-          "mean or as they are printed; or PORPLE's sum of latencies, which only ranks")
+          "estimator of the time: the model's clock; Huang and Li's equations, corrected or literal; or\n"
+          "PORPLE's sum of latencies, which only ranks")
       ->check(CLI::IsMember({"model", "paper", "paper-literal", "porple"}))
       ->option_text("WORD=model");
   command

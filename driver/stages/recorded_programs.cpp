@@ -108,13 +108,13 @@ std::function<bool(const RecordedKernel&)> asked_for(const RecordingOptions& opt
 }
 
 std::string record_command(const CLI::App& command, const std::vector<std::string>& arguments) {
-  constexpr std::array<std::string_view, 9> of_gate = {"--format",      "--output",      "--ratchet",
-                                                       "--same-within", "--sarif",       "--quiet",
-                                                       "--picture",     "--picture-url", "--badge"};
+  constexpr std::array<std::string_view, 9> gate_options = {"--format",      "--output",      "--ratchet",
+                                                            "--same-within", "--sarif",       "--quiet",
+                                                            "--picture",     "--picture-url", "--badge"};
   std::vector<std::string> words{"warplens", "baseline"};
   for (const CLI::Option* option : command.get_options()) {
     const std::string name = option->get_name();
-    if (option->count() == 0 || std::ranges::find(of_gate, name) != of_gate.end())
+    if (option->count() == 0 || std::ranges::find(gate_options, name) != gate_options.end())
       continue;
     if (option->get_positional() && !name.starts_with('-')) {
       words.insert(words.begin() + 2, option->results().begin(), option->results().end());

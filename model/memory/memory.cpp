@@ -323,7 +323,7 @@ Cycle Memory::write_memory(std::uint32_t line, unsigned sectors, Cycle now, Memo
 /// Reads or writes sectors. A bank opens its rows one after the other, while the bus of its channel transfers
 /// for other banks.
 Memory::Transfer Memory::use_memory(std::uint32_t line, unsigned sectors, Cycle now, MemoryUse use) {
-  const DramMap::Place place = dram_map_(line);
+  const DramMap::BankRow place = dram_map_(line);
   Bank& bank = banks_[place.bank];
   Channel& channel = channels_[place.channel];
   const Ticks opening = bank.open_row == place.row ? 0

@@ -49,7 +49,7 @@ private:
             one.rule ? words(std::string(name_of(one.rule->counter))) : document::Cell{},
             one.rule ? document::figure(one.rule->share, fmt::format("{:+.0f} %", 100 * one.rule->share))
                      : document::Cell{},
-            one.of_patch ? gain(*one.of_patch) : document::Cell{},
+            one.patch_change ? gain(*one.patch_change) : document::Cell{},
             words(one.patch),
             words(one.without_patch)};
   }
@@ -89,10 +89,10 @@ document::Finding finding_of(const Suggestion& one, const Experiment& experiment
     finding.evidence.push_back(
         fmt::format("{} alone would promise up to {:+.0f} %, as Nsight Compute's rules do",
                     name_of(one.rule->counter), 100 * one.rule->share));
-  if (one.of_patch)
+  if (one.patch_change)
     finding.evidence.push_back(
         fmt::format("this patch compiles, the program prints the same, and modelled anew it takes {}:",
-                    gain_text(*one.of_patch)));
+                    gain_text(*one.patch_change)));
   else if (!one.without_patch.empty())
     finding.evidence.push_back("no patch: " + one.without_patch);
   return finding;
@@ -118,7 +118,7 @@ document::Section section_of(const KernelAdvice& kernel) {
   };
   for (const Suggestion& one : kernel.suggestions) {
     findings.findings.push_back(finding_of(one, experiment));
-    if (one.of_patch) { // it stands below its suggestion
+    if (one.patch_change) { // it stands below its suggestion
       put_findings();
       section.blocks.push_back(document::Listing{"diff", one.patch, people});
     }

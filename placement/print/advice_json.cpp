@@ -38,10 +38,10 @@ nlohmann::ordered_json to_json(const AdviceReport& report) {
       of["bound_after"] = text_of_bound(suggestion.candidate.result->time->bound);
       if (suggestion.rule)
         of["rule"] = {{"counter", name_of(suggestion.rule->counter)}, {"share", suggestion.rule->share}};
-      if (suggestion.of_patch) {
+      if (suggestion.patch_change) {
         of["patch"] = suggestion.patch;
-        of["of_patch"] = {{"share", suggestion.of_patch->share},
-                          {"half_width", suggestion.of_patch->half_width}};
+        of["of_patch"] = {{"share", suggestion.patch_change->share},
+                          {"half_width", suggestion.patch_change->half_width}};
       }
       one["suggestions"].push_back(std::move(of));
     }

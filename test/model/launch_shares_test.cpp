@@ -60,8 +60,8 @@ TEST_CASE("A launch stands for those that are most like it, as often as their wo
   CHECK(shares[0].times == Approx(1 + 3 * 1.5));
   CHECK(shares[1].launches == 3);
   CHECK(shares[1].times == Approx(2 + std::sqrt(4.0 / 9 * 0.5)));
-  CHECK(shares[0].of_kernel == 7);
-  CHECK(shares[1].of_kernel == 7);
+  CHECK(shares[0].kernel_launches == 7);
+  CHECK(shares[1].kernel_launches == 7);
 }
 
 TEST_CASE("Launches that are equal share the others among them") {

@@ -124,7 +124,7 @@ TEST_CASE("columns of a tile: longer rows are suggested, and not where rows are 
   first.source = "int n;\n  __shared__ float tile[32][32];\n";
   first.edited = "int n;\n  __shared__ float tile[32][32 + 1];\n";
   first.patch = "a patch";
-  first.of_patch = TimeChange{-.5, .01};
+  first.patch_change = TimeChange{-.5, .01};
   const std::string text = text_of(with_patch);
   CHECK(text.find("modelled anew it takes -50 % ±1:\n  a patch\n") != std::string::npos);
   const auto sarif = nlohmann::json::parse(print_sarif({"x", 1, {with_patch.advice}}, "1"));
