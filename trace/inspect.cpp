@@ -160,7 +160,7 @@ Expected<void> dump(const Reader& reader, std::ostream& out) {
       out.write(text.data(), static_cast<std::streamsize>(text.size()));
     };
     TRY(reader.for_each_access(launch.id, print));
-    for (const Execution& execution : reader.executions())
+    for (const Execution& execution : reader.records().executions)
       if (execution.launch == launch.id)
         line(out, "executed {} for {} blocks {} instructions {} words {} different {}{}", launch.id,
              execution.capability, execution.blocks, execution.warp_instructions, execution.words,
