@@ -39,7 +39,7 @@ std::string row_of(const Table& table, const std::vector<std::size_t>& columns, 
 
 } // namespace
 
-std::string print_csv(const Document& document) {
+std::string print_csv(const Document& document, const Look& /*look*/) {
   std::string text, last_heading;
   for (const Section& section : document.sections)
     for (const Block& block : section.blocks) {

@@ -19,8 +19,6 @@ inline constexpr double missing = std::numeric_limits<double>::quiet_NaN();
 /// The configuration of a run, in the order of its parameters: {"n", "60"}.
 using Parameters = std::vector<std::pair<std::string, std::string>>;
 
-/// Returns the number that a parameter's value is; none if it is another word.
-std::optional<double> number_in(const std::string& text);
 /// Returns "n=60, t=8".
 std::string text_of(const Parameters& parameters);
 /// Returns whether the two name the same values; numbers are compared as such, so that "60" is "60.0".

@@ -136,11 +136,10 @@ void try_patches(placement::KernelAdvice& advice, OriginalProgram& original) {
 }
 
 Expected<void> print(const placement::AdviceReport& report, const AdviseOptions& options) {
-  if (options.format == "sarif")
-    return print_text(placement::print_sarif(report, toolchain::version), options.output.file);
-  return print_document(
-      placement::advice_document(report), [&] { return text_of_json(placement::to_json(report)); },
-      options.format, options.output);
+  return print_document(placement::advice_document(report),
+                        {{"json", [&] { return text_of_json(placement::to_json(report)); }},
+                         {"sarif", [&] { return placement::print_sarif(report, toolchain::version); }}},
+                        options.format, options.output);
 }
 
 Expected<void> suggest(const AdviseOptions& options, const std::vector<std::string>& arguments) {

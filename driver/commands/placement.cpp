@@ -16,13 +16,13 @@
 #include "placement/source_edits.h"
 #include "support/display_name.h"
 #include "support/files.h"
+#include "support/parse_number.h"
 #include "support/pattern.h"
 #include "support/temporary.h"
 #include "support/terminal_text.h"
 #include "toolchain/resources.h"
 
 #include <algorithm>
-#include <charconv>
 #include <deque>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -56,10 +56,9 @@ model::Options model_options_of(const PlacementOptions& options) {
 }
 
 std::string check_nanoseconds(std::string& text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool is_time = error == std::errc() && end == text.data() + text.size() && is_time_of_launch(value);
-  return is_time ? std::string() : fmt::format("{} is not a time from 1 to 1e12 ns", text);
+  const std::optional<double> value = parse_number(text);
+  return value && is_time_of_launch(*value) ? std::string()
+                                            : fmt::format("{} is not a time from 1 to 1e12 ns", text);
 }
 
 /// Returns an error where one measured time would be that of several launches or of none.
@@ -124,11 +123,10 @@ void check_sources(placement::SearchResult& found, const placement::Experiment& 
 }
 
 Expected<void> print(const placement::PlacementReport& report, const PlacementOptions& options) {
-  if (options.format == "html")
-    return print_text(placement::print_page(report), options.output.file);
-  return print_document(
-      placement::placement_document(report), [&] { return text_of_json(placement::to_json(report)); },
-      options.format, options.output);
+  return print_document(placement::placement_document(report),
+                        {{"json", [&] { return text_of_json(placement::to_json(report)); }},
+                         {"html", [&] { return placement::print_page(report); }}},
+                        options.format, options.output);
 }
 
 /// Returns an error if a placement differs from the trace's beyond one of the conditions.

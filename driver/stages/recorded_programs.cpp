@@ -31,15 +31,10 @@ Expected<Result> profiled(const RecordingOptions& options, const std::vector<std
   SourceOptions source = options.source;
   source.files = options.files;
   TRY_LET(program, build_program(source, options.trace, *gpus, directory->path(), options.quiet));
-  RunRequest run;
-  run.command = {program->string()};
-  run.command.insert(run.command.end(), arguments.begin(), arguments.end());
+  RunRequest run = run_request(*program, arguments, options.trace, options.model, *gpus);
   run.name = options.files.front();
   run.sources = options.files;
   run.nvcc = source.nvcc;
-  run.options = options.trace;
-  run.gpus = *gpus;
-  run.snapshot_blocks = options.model.snapshot_blocks;
   run.trace = trace_path(options.trace, directory->path());
   run.stdout_to_stderr = true;
   OutputOptions output;
