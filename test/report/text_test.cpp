@@ -151,8 +151,8 @@ TEST_CASE("machines with different bounds are shown with each, not with the boun
   const std::string text = print(result, {});
   CHECK(contains(
       text,
-      "bound by   DRAM in 12 of 16 trials (120 µs); latency in 4 of 16 trials (132 µs): which machine it\n"
-      "           is, is not known\n"));
+      "bound by   DRAM in 12 of 16 trials (120 µs); latency in 4 of 16 trials (132 µs): depends on unknown\n"
+      "           parameters of the machine\n"));
   CHECK_FALSE(contains(text, "bound by   DRAM, 84 % busy"));
 }
 
