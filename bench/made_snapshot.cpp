@@ -197,7 +197,7 @@ Snapshot computing_with_code(std::uint32_t transactions) {
 
 Snapshot paper_spmv() {
   constexpr std::uint32_t rows = 4 * 14 * 1536, non_zeros = 51, rows_per_block = 256, float_bytes = 4;
-  constexpr std::uint64_t of_array = 1u << 28; // where each of the arrays begins
+  constexpr std::uint64_t array_distance = 1u << 28; // where each of the arrays begins
   Snapshot made;
   made.sites.resize(5);
   Random random(3, 0, 0);
@@ -209,14 +209,14 @@ Snapshot paper_spmv() {
       warp.warp = number;
       const std::uint64_t first_row = block * rows_per_block + number * warp_lanes;
       const auto element = [&](std::uint64_t array, std::uint64_t index) {
-        return array * of_array + index * float_bytes;
+        return array * array_distance + index * float_bytes;
       };
       load_lanes(made, warp, 0, true, [&](unsigned lane) { return element(0, first_row + lane); });
       load_lanes(made, warp, 1, false, [&](unsigned lane) { return element(0, first_row + lane + 1); });
       for (std::uint32_t j = 0; j < non_zeros; ++j) {
-        const auto of_row = [&](unsigned lane) { return (first_row + lane) * non_zeros + j; };
-        load_lanes(made, warp, 2, true, [&](unsigned lane) { return element(1, of_row(lane)); });
-        load_lanes(made, warp, 3, false, [&](unsigned lane) { return element(2, of_row(lane)); });
+        const auto element_of_row = [&](unsigned lane) { return (first_row + lane) * non_zeros + j; };
+        load_lanes(made, warp, 2, true, [&](unsigned lane) { return element(1, element_of_row(lane)); });
+        load_lanes(made, warp, 3, false, [&](unsigned lane) { return element(2, element_of_row(lane)); });
         load_lanes(made, warp, 4, true, [&](unsigned) { return element(3, random.below(rows)); });
       }
     }

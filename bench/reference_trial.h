@@ -76,8 +76,8 @@ private:
     site.latency_ns[unsigned(level)] += slowest;
   }
 
-  static void count(model::Lookups& of_site, model::Lookups& total, unsigned hits, unsigned all) {
-    for (model::Lookups* lookups : {&of_site, &total}) {
+  static void count(model::Lookups& site, model::Lookups& total, unsigned hits, unsigned all) {
+    for (model::Lookups* lookups : {&site, &total}) {
       lookups->hits += sector_count(hits);
       lookups->all += sector_count(all);
     }

@@ -39,14 +39,14 @@ std::string row_of(const Table& table, const std::vector<std::size_t>& columns, 
 
 } // namespace
 
-std::string print_csv(const Document& document) {
+std::string print_csv(const Document& document, const Look& /*look*/) {
   std::string text, last_heading;
   for (const Section& section : document.sections)
     for (const Block& block : section.blocks) {
       const auto* findings = std::get_if<Findings>(&block);
-      const std::optional<Table> of_findings =
+      const std::optional<Table> findings_table =
           findings != nullptr ? std::optional(table_of(*findings)) : std::nullopt;
-      const Table* const table = of_findings ? &*of_findings : std::get_if<Table>(&block);
+      const Table* const table = findings_table ? &*findings_table : std::get_if<Table>(&block);
       if (table == nullptr || !is_for(block, Audience::programs))
         continue;
       const std::vector<std::size_t> columns = columns_without_bars(*table, Audience::programs);

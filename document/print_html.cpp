@@ -104,7 +104,7 @@ struct BlockHtml {
 
 } // namespace
 
-std::string print_html(const Document& document) {
+std::string print_html(const Document& document, const Look& /*look*/) {
   std::string page = fmt::format(head, html_text(document.title));
   for (const Section& section : document.sections) {
     if (!section.heading.empty())

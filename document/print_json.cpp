@@ -79,7 +79,7 @@ struct BlockJson {
 
 } // namespace
 
-std::string print_json(const Document& document) {
+std::string print_json(const Document& document, const Look& /*look*/) {
   Json json{{"schema", "warplens-document/1"}, {"title", document.title}, {"sections", Json::array()}};
   for (const Section& section : document.sections) {
     Json blocks = Json::array();

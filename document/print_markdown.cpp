@@ -158,7 +158,7 @@ std::string shortened(const std::string& list, std::size_t excess) {
 
 } // namespace
 
-std::string print_markdown(const Document& document, const MarkdownLook& look) {
+std::string print_markdown(const Document& document, const Look& look) {
   struct Part {
     std::string text;
     bool is_findings = false;

@@ -203,7 +203,7 @@ private:
 
 } // namespace
 
-std::string print_text(const Document& document, const TextLook& look) {
+std::string print_text(const Document& document, const Look& look) {
   const Style style(look.colour);
   const std::size_t width = std::max(look.width, min_width);
   std::string text;

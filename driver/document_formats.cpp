@@ -4,32 +4,14 @@
 #include "driver/stages/print.h"
 
 #include <algorithm>
-#include <span>
 
 namespace warplens::driver {
 namespace {
 
-constexpr DocumentFormat known_formats[] = {
-    {"text", "",
-     [](const document::Document& document, const DocumentLook& look) {
-       return document::print_text(document, look.text);
-     }},
-    {"markdown", "for a pull request",
-     [](const document::Document& document, const DocumentLook& look) {
-       return document::print_markdown(document, look.markdown);
-     }},
-    {"csv", "its tables",
-     [](const document::Document& document, const DocumentLook&) { return document::print_csv(document); }},
-    {"html", "a page",
-     [](const document::Document& document, const DocumentLook&) { return document::print_html(document); }},
-    {"json", "warplens-document/1",
-     [](const document::Document& document, const DocumentLook&) { return document::print_json(document); }},
-};
-
 /// Returns the documents' formats with those of the command in their places, and then its further ones.
 std::vector<OwnFormat> all_formats(const std::vector<OwnFormat>& own) {
   std::vector<OwnFormat> all;
-  for (const DocumentFormat& format : known_formats)
+  for (const document::Format& format : document::formats)
     all.push_back({format.name, format.help});
   for (const OwnFormat& format : own)
     if (const auto same = std::ranges::find(all, format.name, &OwnFormat::name); same != all.end())
@@ -62,16 +44,25 @@ void add_document_options(CLI::App& command, std::string& format, OutputOptions&
   command.add_option("-o,--output", output.file, "write to a file instead of stdout")->type_name("FILE");
 }
 
-Expected<void> print_document(const document::Document& document, const std::string& format,
-                              const OutputOptions& output, const document::MarkdownLook& markdown) {
+Expected<void> print_document(const document::Document& document, const std::vector<OwnPrinter>& own,
+                              const std::string& format, const OutputOptions& output, std::size_t max_lines) {
+  if (const auto found = std::ranges::find(own, format, &OwnPrinter::format); found != own.end()) {
+    TRY_LET(text, found->print());
+    return print_text(*text, output.file);
+  }
   const report::TextOptions look = text_options(output);
-  const auto* const found = std::ranges::find(known_formats, format, &DocumentFormat::name);
-  return print_text(found->print(document, {{look.colour, look.width}, markdown}), output.file);
+  const auto* const found = std::ranges::find(document::formats, format, &document::Format::name);
+  return print_text(found->print(document, {look.colour, look.width, max_lines}), output.file);
+}
+
+Expected<void> print_document(const document::Document& document, const std::string& format,
+                              const OutputOptions& output) {
+  return print_document(document, std::vector<OwnPrinter>(), format, output);
 }
 
 Expected<void> print_document(const document::Document& document, const std::function<std::string()>& json,
                               const std::string& format, const OutputOptions& output) {
-  return format == "json" ? print_text(json(), output.file) : print_document(document, format, output);
+  return print_document(document, {{"json", json}}, format, output);
 }
 
 Expected<void> print_study(const document::Document& document, const std::function<std::string()>& json,

@@ -1,5 +1,5 @@
-// The formats of documents, one row each: the word of --format, its help, and the function that prints it.
-// Commands that have a document take all of them; some print one of them, or a further one, in their own way.
+// The formats of documents as options of commands, and their output. Commands that have a document take all
+// of them (document/formats.def); some print one of them, or a further one, in their own way.
 #pragma once
 
 #include "document/print.h"
@@ -13,16 +13,6 @@
 
 namespace warplens::driver {
 
-struct DocumentLook {
-  document::TextLook text;
-  document::MarkdownLook markdown;
-};
-
-struct DocumentFormat {
-  std::string_view name, help;
-  std::string (*print)(const document::Document& document, const DocumentLook& look);
-};
-
 /// A format that a command prints itself, in place of the document's format of that name or beside them.
 struct OwnFormat {
   std::string_view name, help;
@@ -35,9 +25,21 @@ void add_format_option(CLI::App& command, std::string& format, const std::vector
 void add_document_options(CLI::App& command, std::string& format, OutputOptions& output,
                           const std::vector<OwnFormat>& own = {});
 
-/// Prints the document to stdout or to the file of -o. The format has to be one of documents'.
+/// The printer of such a format.
+struct OwnPrinter {
+  std::string_view format;
+  std::function<Expected<std::string>()> print;
+};
+
+/// Prints to stdout or to the file of -o: by the command's own printer of the format, or else the document,
+/// of which Markdown has `max_lines` lines. The format has to be one of documents' or have a printer.
+Expected<void> print_document(const document::Document& document, const std::vector<OwnPrinter>& own,
+                              const std::string& format, const OutputOptions& output,
+                              std::size_t max_lines = 0);
+
+/// Prints the document, all of whose formats are documents'.
 Expected<void> print_document(const document::Document& document, const std::string& format,
-                              const OutputOptions& output, const document::MarkdownLook& markdown = {});
+                              const OutputOptions& output);
 
 /// Prints the document, or what `json` returns if the format is "json".
 Expected<void> print_document(const document::Document& document, const std::function<std::string()>& json,

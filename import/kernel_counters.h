@@ -23,7 +23,8 @@ struct LineCounters {
   std::uint32_t line = 0;
   std::string space;     ///< "global", "shared", "local", "generic", …
   std::string operation; ///< "load", "store", "atomic", …
-  /// By the names of Nsight Compute's source metrics, such as "inst_executed"; sums over the instructions.
+  /// The counters by the names of Nsight Compute's source metrics, such as "inst_executed"; sums over the
+  /// instructions.
   std::map<std::string, double> counters;
 };
 
@@ -50,7 +51,7 @@ struct KernelCounters {
   Combined combined = Combined::mean; ///< where there are several launches
 };
 
-/// What can be read: Nsight Compute's pages `raw` or `details` as CSV, its page `source` as CSV, its report
+/// The kinds of files: Nsight Compute's pages `raw` or `details` as CSV, its page `source` as CSV, its report
 /// (.ncu-rep); nvprof's CSV; Nsight Systems' export as a database of SQLite; tables of the tool dashing
 /// (import/dashing.h), and of runs (import/run_table.h).
 enum class Profiler { ncu, ncu_source, ncu_report, nvprof, nsys, dashing, runs };

@@ -8,7 +8,7 @@
 namespace warplens::import {
 namespace {
 
-/// What nvprof calls what ncu has a metric for; only the trace's columns, which are no events or metrics.
+/// The names by nvprof of ncu's metrics; only the trace's columns, which are no events or metrics.
 constexpr std::pair<std::string_view, std::string_view> trace_columns[] = {
     {"Duration", "gpu__time_duration.sum"}, {"Registers Per Thread", "launch__registers_per_thread"}};
 

@@ -56,7 +56,7 @@ std::string_view text_of(LaunchKind kind) {
 
 /// Returns on what an error stands: "23 launches bound by DRAM measured on v100".
 std::string evidence(const ErrorOfKind& error, LaunchKind kind) {
-  const std::string launches = error.of_any_kind           ? "launches"
+  const std::string launches = error.covers_all_kinds      ? "launches"
                                : kind == LaunchKind::small ? "short launches"
                                                            : fmt::format("launches {}", text_of(kind));
   return fmt::format("{} {} measured on {}", error.launches, launches, error.measured_on);
@@ -86,9 +86,10 @@ std::vector<std::string> accuracy_by_kind(const Accuracy& accuracy) {
   std::vector<std::string> lines;
   for (std::size_t kind = 0; kind < launch_kinds; ++kind)
     if (const std::optional<ErrorOfKind>& error = accuracy.time_by_kind[kind])
-      lines.push_back(fmt::format("{}: within {:.2f} × in nine cases of ten, by {}",
-                                  error->of_any_kind ? "whatever bounds them" : text_of(LaunchKind(kind)),
-                                  1 + error->within, evidence(*error, LaunchKind(kind))));
+      lines.push_back(
+          fmt::format("{}: within {:.2f} × in nine cases of ten, by {}",
+                      error->covers_all_kinds ? "whatever bounds them" : text_of(LaunchKind(kind)),
+                      1 + error->within, evidence(*error, LaunchKind(kind))));
   lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
   return lines;
 }

@@ -19,13 +19,13 @@ double times_of(const KernelResult& kernel) {
 }
 
 std::string times_launched(const KernelResult& kernel) {
-  const std::uint64_t of_kernel = std::max(kernel.launches_of_kernel, kernel.launches);
-  if (of_kernel == 0)
+  const std::uint64_t kernel_launches = std::max(kernel.launches_of_kernel, kernel.launches);
+  if (kernel_launches == 0)
     return "";
-  if (of_kernel == 1)
+  if (kernel_launches == 1)
     return ", launched once";
-  std::string text = fmt::format(", launched {} times", grouped(of_kernel));
-  if (kernel.launches != of_kernel)
+  std::string text = fmt::format(", launched {} times", grouped(kernel_launches));
+  if (kernel.launches != kernel_launches)
     text += fmt::format(": this one stands for {} of them", grouped(kernel.launches));
   const double mean = kernel.launches == 0 ? 1 : times_of(kernel) / double(kernel.launches);
   if (std::abs(mean - 1) > notable_difference)
@@ -60,7 +60,7 @@ std::vector<Application> applications_of(const Result& result) {
   return applications;
 }
 
-bool is_worth_telling(const Application& application) {
+bool is_worth_reporting(const Application& application) {
   const std::size_t modelled = application.totals.size();
   return modelled > 2 || (modelled == 2 && application.launches > 2);
 }

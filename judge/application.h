@@ -37,6 +37,6 @@ std::vector<Application> applications_of(const Result& result);
 
 /// Returns whether a reader needs to see how kernels share the time: there are three launches or more, or
 /// some stand for others.
-bool is_worth_telling(const Application& application);
+bool is_worth_reporting(const Application& application);
 
 } // namespace warplens::judge

@@ -24,8 +24,8 @@ MeanWatts mean_watts(const power::Estimate& estimate) {
 
 } // namespace
 
-void put_watts(CorunResult& result, const power::Energies& of_file) {
-  const auto energies = power::energies_at(of_file, result.sm_clock_mhz);
+void put_watts(CorunResult& result, const power::Energies& file_energies) {
+  const auto energies = power::energies_at(file_energies, result.sm_clock_mhz);
   if (!energies || !result.activity)
     return;
   result.watts = mean_watts(power::power_of(*result.activity, *energies));

@@ -27,11 +27,11 @@ void add_change(std::vector<FigureChange>& changes, const Metric<Owner>& figure,
                 const LaunchScale& scale) {
   if (!old || !now)
     return;
-  const bool per_launch = figure.extent == Extent::of_snapshot;
-  const double of_old = per_launch ? scale.before : 1, of_now = per_launch ? scale.after : 1;
-  changes.push_back({figure.name, old->mean * of_old, now->mean * of_now,
-                     std::hypot(old->half_width * of_old, now->half_width * of_now), per_launch, figure.worse,
-                     figure.unit});
+  const bool per_launch = figure.extent == Extent::whole_snapshot;
+  const double old_scale = per_launch ? scale.before : 1, new_scale = per_launch ? scale.after : 1;
+  changes.push_back({figure.name, old->mean * old_scale, now->mean * new_scale,
+                     std::hypot(old->half_width * old_scale, now->half_width * new_scale), per_launch,
+                     figure.worse, figure.unit});
 }
 
 std::vector<FigureChange> changes(const KernelResult& before, const KernelResult& after,
@@ -182,11 +182,11 @@ std::vector<LineChange> line_changes(const KernelResult& after, const SiteMatch&
 /// requests themselves.
 void set_apart_what_depends_on_l2(KernelChange& change) {
   const auto set_apart = [](std::vector<FigureChange>& figures) {
-    constexpr std::string_view of_requests[] = {"sectors_per_request", "bank_conflicts", "constant_addresses",
-                                                "active_lanes",        "executions",     "bytes_used",
-                                                "bytes_moved"};
+    constexpr std::string_view request_figures[] = {
+        "sectors_per_request", "bank_conflicts", "constant_addresses", "active_lanes",
+        "executions",          "bytes_used",     "bytes_moved"};
     for (FigureChange& figure : figures)
-      figure.comparable = std::ranges::find(of_requests, figure.figure) != std::end(of_requests);
+      figure.comparable = std::ranges::find(request_figures, figure.figure) != std::end(request_figures);
   };
   set_apart(change.totals);
   for (SiteChange& site : change.sites)

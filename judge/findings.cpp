@@ -81,9 +81,9 @@ double from_dram(const SiteResult& site) {
 
 /// Returns how often the kernel's loads fetch each sector of the site's array from beyond the first cache, or
 /// from DRAM, mean.
-std::optional<double> fetches(const SiteResult& site, const KernelResult& kernel, bool of_dram) {
+std::optional<double> fetches(const SiteResult& site, const KernelResult& kernel, bool is_from_dram) {
   return moved_per_byte(site, kernel, [&](const SiteResult& other) {
-    return !reads(other) ? 0 : of_dram ? from_dram(other) : beyond_first_cache(other);
+    return !reads(other) ? 0 : is_from_dram ? from_dram(other) : beyond_first_cache(other);
   });
 }
 
@@ -364,7 +364,7 @@ bool is_bound_beyond_l1(const KernelResult& kernel) {
 }
 
 /// Says of data that comes once from DRAM whether memory could deliver it faster.
-std::string of_stream(const KernelResult& kernel) {
+std::string streaming_text(const KernelResult& kernel) {
   if (!kernel.time)
     return "";
   if (kernel.time->bound == Resource::dram)
@@ -382,7 +382,7 @@ std::optional<Finding> on_locality(const SiteResult& site, const KernelResult& k
   const std::string from = origin(beyond - dram, dram);
   const std::optional<double> each = fetches(site, kernel, dram >= notable_miss_share);
   if (!each)
-    return Finding{Rule::from_afar, from};
+    return Finding{Rule::beyond_l1, from};
   if (*each >= notable_fetches && is_staged(site, kernel))
     return is_bound_beyond_l1(kernel)
                ? std::optional(Finding{
@@ -395,7 +395,7 @@ std::optional<Finding> on_locality(const SiteResult& site, const KernelResult& k
                    fmt::format("{}: {}, each is fetched {} times", fault(site), from, ratio(each))};
   if (dram >= notable_miss_share)
     return Finding{Rule::streaming,
-                   fmt::format("streaming: {}, each is fetched once{}", from, of_stream(kernel))};
+                   fmt::format("streaming: {}, each is fetched once{}", from, streaming_text(kernel))};
   const bool were_left =
       dram < negligible_share && kernel.l2_start && kernel.l2_start->warm && !is_written(site, kernel);
   return Finding{Rule::from_l2, fmt::format("from L2: {}, each is fetched once{}", from,
@@ -461,12 +461,12 @@ double part_of(const Finding& finding, const SiteResult& site) {
 }
 
 void put_costs(std::vector<Finding>& findings, const SiteResult& site, const KernelResult& kernel) {
-  double of_site =
+  double site_cost =
       site.time && site.site.kind == AccessKind::barrier ? site.time->waited_share : cost_of(site);
   if (kernel.time && kernel.time->microseconds.mean > 0) // the launch itself is no part of what sites share
-    of_site *= std::max(0.0, 1 - kernel.time->launch_us / kernel.time->microseconds.mean);
+    site_cost *= std::max(0.0, 1 - kernel.time->launch_us / kernel.time->microseconds.mean);
   for (Finding& finding : findings)
-    finding.cost = of_site * part_of(finding, site);
+    finding.cost = site_cost * part_of(finding, site);
 }
 
 std::vector<Finding> rules_met_by(const SiteResult& site, const KernelResult& kernel) {

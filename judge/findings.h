@@ -10,7 +10,7 @@
 namespace warplens::judge {
 
 enum class Rule {
-  // Of accesses:
+  // Rules for accesses:
   contention,          ///< atomics that take turns at a word or a bank, or that the L2 cannot serve faster
   bank_conflicts,      ///< shared memory: passes that another layout would save
   divergent_constants, ///< constant memory: addresses that are served one after the other
@@ -23,15 +23,15 @@ enum class Rule {
   narrow,              ///< a byte or two for each lane
   uniform,             ///< all lanes read one address of a small array that nothing writes
   chained,             ///< loads that cannot overlap, for each needs the one before
-  poor_locality,       ///< most sectors come from far and each several times
+  poor_locality,       ///< most sectors miss the first cache, and each several times
   tile,                ///< likewise, of data that blocks keep in shared memory
   streaming,           ///< most sectors come from DRAM, and each once: no cache could help
   from_l2,             ///< most sectors come from the L2, and each once
-  from_afar,           ///< most sectors come from far; how often each does is not known
+  beyond_l1,           ///< most sectors miss the first cache; how often each does is not known
   few_lanes,           ///< most lanes of the warp are idle
   uneven_arrival,      ///< a barrier: warps wait long for the last of their block
   spills,              ///< registers that did not suffice, in local memory
-  // Of kernels:
+  // Rules for kernels:
   waiting_threads, ///< threads wait for others in a loop: the time is not known
   launch_overhead, ///< what any launch takes is a large part of the time
   idle_sms,        ///< fewer blocks than SMs

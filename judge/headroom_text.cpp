@@ -106,12 +106,12 @@ std::vector<LabelledText> headroom_text(const KernelResult& kernel) {
 
 std::string occupancy_text(const KernelResult& kernel) {
   const auto& occupancy = kernel.occupancy;
-  const std::string of_all = kernel.machine && kernel.machine->sm.threads != 0
-                                 ? fmt::format(" of {}", kernel.machine->sm.threads / warp_lanes)
-                                 : "";
+  const std::string warp_limit = kernel.machine && kernel.machine->sm.threads != 0
+                                     ? fmt::format(" of {}", kernel.machine->sm.threads / warp_lanes)
+                                     : "";
   const std::string amount =
       fmt::format("{} block{}, {}{} warps per SM", occupancy.blocks_per_sm,
-                  occupancy.blocks_per_sm == 1 ? "" : "s", occupancy.warps_per_sm, of_all);
+                  occupancy.blocks_per_sm == 1 ? "" : "s", occupancy.warps_per_sm, warp_limit);
   if (!kernel.compiled)
     return fmt::format("at most {}, limited by {} if not by registers, which are not known (--registers says "
                        "them)",

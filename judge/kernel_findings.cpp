@@ -283,8 +283,8 @@ std::optional<Finding> on_partial_warps(const KernelResult& kernel) {
 
 Instructions sum_of(const ByInstructionKind& work) {
   Instructions sum;
-  for (const Instructions& of_kind : work)
-    sum += of_kind;
+  for (const Instructions& kind : work)
+    sum += kind;
   return sum;
 }
 

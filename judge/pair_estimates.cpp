@@ -171,14 +171,14 @@ std::array<double, 2> slow_down_by_pipes(const SharingProfile& first, const Shar
   if (first.pipes.empty() || second.pipes.empty())
     return {1, 1};
   const std::set<std::string> names = pipes_of(first, second);
-  constexpr double of_scheduler = 1 / schedulers_of_sm; // of an SM's warps
-  const std::vector<sharing::MixedKernel> both{mixed(first, names, warps[0] * of_scheduler),
-                                               mixed(second, names, warps[1] * of_scheduler)};
+  constexpr double scheduler_share = 1 / schedulers_of_sm; // of an SM's warps
+  const std::vector<sharing::MixedKernel> both{mixed(first, names, warps[0] * scheduler_share),
+                                               mixed(second, names, warps[1] * scheduler_share)};
   const std::vector<double> together = sharing::mixed_rates(both, issue_width);
   std::array<double, 2> slow_down{1, 1};
   for (std::size_t k = 0; k < 2; ++k) {
     const SharingProfile& profile = k == 0 ? first : second;
-    const sharing::MixedKernel alone = mixed(profile, names, profile.warps * of_scheduler);
+    const sharing::MixedKernel alone = mixed(profile, names, profile.warps * scheduler_share);
     const double rate = sharing::mixed_rates(std::span(&alone, 1), issue_width)[0];
     slow_down[k] = together[k] > 0 ? rate / together[k] : 1;
   }

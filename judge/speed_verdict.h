@@ -47,8 +47,8 @@ struct SpeedComparison {
   double tolerance;
   std::vector<Speed> kernels; ///< of each of Difference::kernels
   std::vector<TotalSpeed> totals;
-  /// Of all GPUs: slower if the program is on one of them; otherwise, in this order, cannot_say, faster,
-  /// same.
+  /// The verdict on all GPUs: slower if the program is on one of them; otherwise, in this order, cannot_say,
+  /// faster, same.
   SpeedVerdict verdict = SpeedVerdict::cannot_say;
 };
 

@@ -137,15 +137,15 @@ CodeResult code_result(std::span<const TrialCounts> trials, const Snapshot& snap
     result.functions.push_back(function.name);
   std::uint32_t function = 0;
   for (std::uint32_t i = 0; i < code.kernel.instructions.size(); ++i) {
-    const sass::Instruction& of_code = code.kernel.instructions[i];
+    const sass::Instruction& coded = code.kernel.instructions[i];
     while (function + 1 < functions.size() && i >= functions[function].end)
       ++function;
     InstructionResult& instruction = result.instructions.emplace_back();
     instruction.function = function;
-    instruction.offset = of_code.address;
-    instruction.text = of_code.word.low == 0 && of_code.word.high == 0
-                           ? std::string(sass::name_of(of_code))
-                           : sass::listing_of(of_code.word, of_code.address, code.architecture);
+    instruction.offset = coded.address;
+    instruction.text = coded.word.low == 0 && coded.word.high == 0
+                           ? std::string(sass::name_of(coded))
+                           : sass::listing_of(coded.word, coded.address, code.architecture);
     if (i < code.lines.size() && code.lines[i].line != 0) {
       instruction.file = code.lines[i].file;
       instruction.line = code.lines[i].line;

@@ -27,7 +27,7 @@ struct KernelTrial {
   double issued = 0;            ///< instructions, until all kernels had ended once
   std::optional<double> l1, l2; ///< hit rates of its loads
 };
-/// What all kernels do in one trial: each alone, or all together.
+/// The outcome of one trial of all kernels: each alone, or all together.
 struct Trial {
   std::vector<KernelTrial> kernels;
   std::vector<ByResource> busy;   ///< of each kernel alone; one entry for all of them together
@@ -37,10 +37,10 @@ struct Trial {
 /// Returns the share of hits of the launch's loads; nothing without loads.
 std::optional<double> hit_rate(const TrialCounts& counts, const LaunchRange& range,
                                Lookups TrialCounts::Site::* of) {
-  Lookups all;
+  Lookups sum;
   for (std::uint32_t site = range.first_site; site < range.first_site + range.sites; ++site)
-    all += counts.sites[site].*of;
-  return all.all == 0 ? std::nullopt : std::optional(double(all.hits) / double(all.all));
+    sum += counts.sites[site].*of;
+  return sum.all == 0 ? std::nullopt : std::optional(double(sum.hits) / double(sum.all));
 }
 
 KernelTrial kernel_trial(const CorunCounts& counts, const JoinedSnapshot& joined, std::size_t k) {
@@ -194,8 +194,8 @@ private:
   Activity activity_of(const CorunCounts& counts, const JoinedSnapshot& joined,
                        const std::vector<Laps>& laps) const {
     Activity activity;
-    const TrialCounts& of_trial = counts.counts;
-    activity.memory = memory_events(std::span(&of_trial, 1), joined.snapshot, gpu_);
+    const TrialCounts& trial_counts = counts.counts;
+    activity.memory = memory_events(std::span(&trial_counts, 1), joined.snapshot, gpu_);
     double& shared = activity.memory[std::size_t(MemoryEvent::shared_pass)];
     double& constants = activity.memory[std::size_t(MemoryEvent::constant_access)];
     shared = constants = 0;
@@ -275,9 +275,10 @@ private:
       add(mean, trial.activity[entry], 1 / double(trials.size()));
       seconds.push_back(trial.activity[entry].seconds);
     }
-    const Statistic of_time = summarize(seconds);
-    mean.seconds = of_time.mean;
-    mean.relative_deviation = of_time.mean > 0 ? of_time.std_deviation / of_time.mean : 0;
+    const Statistic time_statistic = summarize(seconds);
+    mean.seconds = time_statistic.mean;
+    mean.relative_deviation =
+        time_statistic.mean > 0 ? time_statistic.std_deviation / time_statistic.mean : 0;
     mean.sms_in_use = std::min(sms_in_use, double(gpu_.sms));
     mean.sms_idle = gpu_.sms - mean.sms_in_use;
     return mean;
@@ -292,12 +293,12 @@ private:
 
   /// Returns the statistic of a ratio, whose interval is that of its logarithm: no ratio is below 0.
   template <class Value> Statistic ratio(std::span<const Trial> trials, Value&& value) const {
-    Statistic of_ratio = statistic(trials, value);
-    const Statistic of_logarithm = statistic(
+    Statistic ratio_statistic = statistic(trials, value);
+    const Statistic log_statistic = statistic(
         trials, [&](const auto& alone, const auto& beside) { return std::log(value(alone, beside)); });
     for (std::size_t end : {0, 1})
-      of_ratio.ci95[end] = std::exp(of_logarithm.ci95[end]);
-    return of_ratio;
+      ratio_statistic.ci95[end] = std::exp(log_statistic.ci95[end]);
+    return ratio_statistic;
   }
 
   CorunResult result_of(const Places& places, std::span<const Trial> trials) const {

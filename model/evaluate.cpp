@@ -341,9 +341,9 @@ Expected<Result> evaluate(const trace::AccessSource& trace, const std::vector<Gp
   };
   const auto wanted = std::size_t(std::ranges::count_if(trace.launches(), is_wanted));
   const KernelShare share(wanted * gpus.size(), options.ranks);
-  Options of_share = options;
+  Options share_options = options;
   if (share.divides_kernels())
-    of_share.ranks = {};
+    share_options.ranks = {};
 
   MemoryHistory history(lines_that_matter(gpus));
   const std::vector<LaunchShare> shares = launch_shares(trace);
@@ -366,11 +366,11 @@ Expected<Result> evaluate(const trace::AccessSource& trace, const std::vector<Gp
       assumed.registers_per_thread = *options.registers;
     DecodedLaunch decoded(trace, assumed, options.without_clock ? Accesses::cached : Accesses::all);
     for (const Gpu& gpu : is_wanted(launch) ? gpus : std::vector<Gpu>()) {
-      of_share.number = number++;
-      if (!share.is_mine(of_share.number))
+      share_options.number = number++;
+      if (!share.is_mine(share_options.number))
         continue;
       TRY_LET(kernel, evaluate_on(gpu, decoded, trace, options.l2_begin == L2Begin::cold ? nullptr : &history,
-                                  of_share));
+                                  share_options));
       set_launch(*kernel, launch.id, shares[std::size_t(&launch - trace.launches().data())]);
       result.kernels.push_back(std::move(*kernel));
     }

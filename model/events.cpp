@@ -81,7 +81,7 @@ void add_operations(FloatingPointOperations& operations, const sass::Instruction
   struct Row {
     std::string_view name;
     double FloatingPointOperations::* precision;
-    double of_lane;
+    double operations_per_lane;
   };
   using F = FloatingPointOperations;
   static constexpr Row rows[] = {{"FADD", &F::fp32, 1},     {"FMUL", &F::fp32, 1},  {"FFMA", &F::fp32, 2},
@@ -90,7 +90,7 @@ void add_operations(FloatingPointOperations& operations, const sass::Instruction
                                  {"HFMA2.MMA", &F::fp16, 4}};
   const auto found = std::ranges::find(rows, name_of(instruction), &Row::name);
   if (found != std::end(rows))
-    operations.*found->precision += found->of_lane * lanes;
+    operations.*found->precision += found->operations_per_lane * lanes;
 }
 
 } // namespace
@@ -139,10 +139,10 @@ ExecutedInstructions executed_instructions(const Snapshot& snapshot, std::uint64
   const Code& code = *snapshot.code;
   const std::vector<Instructions> executions = executions_of_blocks(snapshot, threads);
   for (std::size_t block = 0; block < executions.size(); ++block) {
-    const sass::Block& of_code = code.kernel.blocks[block];
+    const sass::Block& code_block = code.kernel.blocks[block];
     if (executions[block].warps == 0)
       continue;
-    for (std::uint32_t number = of_code.begin; number < of_code.end; ++number) {
+    for (std::uint32_t number = code_block.begin; number < code_block.end; ++number) {
       const auto kind = std::size_t(kind_of(code.kernel.instructions[number].kind));
       if (const auto product = code.tensor_memory_products.find(number);
           product == code.tensor_memory_products.end())
@@ -184,9 +184,9 @@ ByMemoryEvent memory_events(const SiteSummary& summary, std::size_t index,
 ByMemoryEvent memory_events(std::span<const TrialCounts> trials, const Snapshot& snapshot, const Gpu& gpu) {
   ByMemoryEvent events{};
   for (std::size_t index = 0; index < snapshot.sites.size(); ++index) {
-    const ByMemoryEvent of_site = memory_events(snapshot.sites[index], index, trials, gpu);
+    const ByMemoryEvent site_events = memory_events(snapshot.sites[index], index, trials, gpu);
     for (std::size_t event = 0; event < memory_event_count; ++event)
-      events[event] += of_site[event];
+      events[event] += site_events[event];
   }
   for (const TrialCounts& trial : trials) {
     const auto add = [&](MemoryEvent event, std::uint64_t count) {

@@ -112,15 +112,15 @@ LatencyParts latency_parts(const SiteSummary& summary, std::size_t index, std::s
                            const Gpu& gpu) {
   const double executions = double(summary.executions);
   const FixedTimes fixed = fixed_times(summary, trials, gpu);
-  const auto of_level = [&](Level level) {
+  const auto latency_of_level = [&](Level level) {
     double sum = 0;
     for (const TrialCounts& trial : trials)
       sum += trial.sites[index].latency_ns[std::size_t(level)];
     return sum / double(trials.size()) / executions;
   };
-  return {of_level(Level::l1), of_level(Level::l2), of_level(Level::dram),
-          of_level(Level::shared) + fixed.shared_ns / executions,
-          of_level(Level::constant) + fixed.constant_ns / executions};
+  return {latency_of_level(Level::l1), latency_of_level(Level::l2), latency_of_level(Level::dram),
+          latency_of_level(Level::shared) + fixed.shared_ns / executions,
+          latency_of_level(Level::constant) + fixed.constant_ns / executions};
 }
 
 } // namespace
@@ -265,8 +265,8 @@ static std::vector<BoundOfMachines> bounds_of_machines(std::span<const TrialCoun
   }
   if (bounds.size() < 2)
     return {};
-  for (BoundOfMachines& of_machines : bounds)
-    of_machines.microseconds /= of_machines.trials;
+  for (BoundOfMachines& bound_time : bounds)
+    bound_time.microseconds /= bound_time.trials;
   std::ranges::stable_sort(bounds, std::ranges::greater(), &BoundOfMachines::trials);
   return bounds;
 }
@@ -401,7 +401,7 @@ std::optional<SiteTime> site_time(const SiteSummary& summary, std::size_t index,
   const auto sums_of = [&](const TrialCounts& trial) -> const TimeSums& {
     return sums[std::size_t(&trial - trials.data())];
   };
-  const auto of_resource = [&](const TrialCounts& trial, std::size_t resource) {
+  const auto share_of_resource = [&](const TrialCounts& trial, std::size_t resource) {
     return share(trial.sites[index].occupied[resource], sums_of(trial).occupied[resource]);
   };
   SiteTime time;
@@ -412,14 +412,14 @@ std::optional<SiteTime> site_time(const SiteSummary& summary, std::size_t index,
     time.waited_share += share(trial.sites[index].awaited, sums_of(trial).active) / double(trials.size());
   for (std::size_t resource = 0; resource < resource_count; ++resource)
     for (const TrialCounts& trial : trials)
-      time.occupied[resource] += of_resource(trial, resource) / double(trials.size());
+      time.occupied[resource] += share_of_resource(trial, resource) / double(trials.size());
   const auto busiest = std::size_t(busiest_resource(kernel->busy));
   time.share = *statistic_over(trials, [&](const TrialCounts& trial) {
     const double stalled_of_all = sums_of(trial).stalled;
     if (stalled_of_all == 0)
-      return std::optional(of_resource(trial, busiest));
+      return std::optional(share_of_resource(trial, busiest));
     const double busy = std::min(1.0, trial.time.busy[busiest] / double(trial.time.cycles));
-    return std::optional(busy * of_resource(trial, busiest) +
+    return std::optional(busy * share_of_resource(trial, busiest) +
                          (1 - busy) * share(stalled(trial.sites[index]), stalled_of_all));
   });
   return time;
@@ -439,21 +439,21 @@ TrialValues values_of(std::span<const TrialCounts> trials) {
 }
 
 Totals totals_of(std::span<const TrialCounts> trials, const Gpu& gpu) {
-  const TrialValues of_trials = values_of(trials);
+  const TrialValues trial_values = values_of(trials);
   Totals totals;
-  totals.l1_read_hit_rate = statistic_of(trials, of_trials.l1_read_hit_rate);
-  totals.l2_read_hit_rate = statistic_of(trials, of_trials.l2_read_hit_rate);
-  totals.l2_write_hit_rate = statistic_of(trials, of_trials.l2_write_hit_rate);
-  totals.constant_hit_rate = statistic_of(trials, of_trials.constant_hit_rate);
-  totals.constant_group_hit_rate = statistic_of(trials, of_trials.constant_group_hit_rate);
-  totals.dram_latency_ns = statistic_of(trials, of_trials.dram_latency_ns);
+  totals.l1_read_hit_rate = statistic_of(trials, trial_values.l1_read_hit_rate);
+  totals.l2_read_hit_rate = statistic_of(trials, trial_values.l2_read_hit_rate);
+  totals.l2_write_hit_rate = statistic_of(trials, trial_values.l2_write_hit_rate);
+  totals.constant_hit_rate = statistic_of(trials, trial_values.constant_hit_rate);
+  totals.constant_group_hit_rate = statistic_of(trials, trial_values.constant_group_hit_rate);
+  totals.dram_latency_ns = statistic_of(trials, trial_values.dram_latency_ns);
   if (cycles_of(trials) && gpu.l2.partitions > 1) {
-    const auto of_loads = [&](std::uint64_t TrialTotals::* sectors) {
+    const auto read_share = [&](std::uint64_t TrialTotals::* sectors) {
       return statistic_over(
           trials, [&](const TrialCounts& trial) { return rate({trial.*sectors, trial.l2_reads.all}); });
     };
-    totals.l2_near_hit_rate = of_loads(&TrialTotals::l2_near_hits);
-    totals.l2_crossing_share = of_loads(&TrialTotals::crossed_sectors);
+    totals.l2_near_hit_rate = read_share(&TrialTotals::l2_near_hits);
+    totals.l2_crossing_share = read_share(&TrialTotals::crossed_sectors);
   }
   double read = 0, written = 0, before = 0;
   for (const TrialCounts& trial : trials) {

@@ -47,8 +47,8 @@ std::optional<WarpTime> warp_time(std::span<const TrialCounts> trials, const Gpu
 std::vector<LineTime> line_times(std::span<const TrialCounts> trials, const Snapshot& snapshot,
                                  const std::vector<Site>& sites);
 
-/// Sums over the sites of a trial, of which site_time() returns shares; of DRAM, with what it writes of older
-/// data.
+/// Sums over the sites of a trial, of which site_time() returns shares; DRAM includes the write-backs of
+/// earlier launches.
 struct TimeSums {
   double stalled = 0; ///< warp-cycles
   double active = 0;  ///< warp-cycles of warps that have not ended

@@ -53,7 +53,7 @@ std::vector<LaunchShare> launch_shares(const trace::AccessSource& trace) {
     for (std::size_t i = 0; i < launches.size(); ++i) {
       if (launches[i].symbol != counted.symbol)
         continue;
-      shares[i].of_kernel += counted.launches;
+      shares[i].kernel_launches += counted.launches;
       const double apart = distance(counted, launches[i], works[i]);
       constexpr double equal = 0.1; // launches are counted in steps of 5 % of accesses and of lines
       const bool is_like_first =
@@ -82,7 +82,7 @@ void set_launch(KernelResult& kernel, std::uint32_t launch, const LaunchShare& s
   kernel.launch = launch;
   kernel.launches = share.launches;
   kernel.times_this_launch = share.times;
-  kernel.launches_of_kernel = share.of_kernel;
+  kernel.launches_of_kernel = share.kernel_launches;
 }
 
 } // namespace warplens::model

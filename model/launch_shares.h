@@ -11,9 +11,9 @@ namespace warplens::model {
 
 /// The launches of a kernel for which a traced one stands.
 struct LaunchShare {
-  std::uint64_t launches = 0;  ///< itself included; 0: the trace does not say
-  double times = 0;            ///< their work in that of the traced one
-  std::uint64_t of_kernel = 0; ///< launches of the kernel in all
+  std::uint64_t launches = 0;        ///< itself included; 0: the trace does not say
+  double times = 0;                  ///< their work in that of the traced one
+  std::uint64_t kernel_launches = 0; ///< launches of the kernel in all
 };
 
 /// Returns the shares of the trace's launches, in their order. Each launch that was counted goes to the

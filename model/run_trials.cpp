@@ -176,7 +176,7 @@ Trials run_trials(const Snapshot& snapshot, const std::vector<Site>& sites, cons
     return trials;
   std::move(first).report(trials);
   const Cycle cycles = trials.counts.front().time.cycles;
-  // Where iterations are left out, what is replayed has gaps in time.
+  // A replay without all iterations has gaps in time.
   if (!snapshot.leaves_out && options.timeline_bins != 0 && cycles != 0 && !trials.stopped) {
     // A timeline has bins of equal lengths, so that trial runs again now that its length is known.
     TimelineRecorder timeline(snapshot, sites, gpu, 0, cycles, options.timeline_bins);

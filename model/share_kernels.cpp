@@ -32,10 +32,10 @@ Expected<std::vector<KernelResult>> KernelShare::join(std::vector<KernelResult> 
   }
   std::vector<KernelResult> all;
   for (std::size_t kernel = 0; kernel < kernels_; ++kernel) {
-    std::vector<KernelResult>& of_rank = by_rank[kernel % ranks_.count];
-    if (of_rank.size() <= kernel / ranks_.count)
+    std::vector<KernelResult>& rank_results = by_rank[kernel % ranks_.count];
+    if (rank_results.size() <= kernel / ranks_.count)
       return fail("the processes that mpirun started do not model the same trace");
-    all.push_back(std::move(of_rank[kernel / ranks_.count]));
+    all.push_back(std::move(rank_results[kernel / ranks_.count]));
   }
   return all;
 }

@@ -161,21 +161,21 @@ std::vector<SharingProfile::Pipe> pipes_of(const Snapshot& snapshot, const trace
       const auto pipe = pipe_of(kind_of(kernel.instructions[block.begin + i].kind), *gpu.pipes);
       if (!pipe)
         continue;
-      PipeSums& of_pipe = sums[*pipe];
-      of_pipe.instructions += warps;
+      PipeSums& pipe_sums = sums[*pipe];
+      pipe_sums.instructions += warps;
       if (const std::uint32_t distance = distances[i]; distance != 0 && distance <= max_distance) {
-        of_pipe.distances.resize(std::max<std::size_t>(of_pipe.distances.size(), distance + 1));
-        of_pipe.distances[distance] += warps;
+        pipe_sums.distances.resize(std::max<std::size_t>(pipe_sums.distances.size(), distance + 1));
+        pipe_sums.distances[distance] += warps;
       }
     }
   }
   std::vector<SharingProfile::Pipe> pipes;
-  for (auto& [resource, of_pipe] : sums) {
-    for (double& share : of_pipe.distances)
-      share /= of_pipe.instructions;
-    pipes.push_back({std::string(name_of(resource)), of_pipe.instructions / all,
+  for (auto& [resource, pipe_sums] : sums) {
+    for (double& share : pipe_sums.distances)
+      share /= pipe_sums.instructions;
+    pipes.push_back({std::string(name_of(resource)), pipe_sums.instructions / all,
                      interval_of(resource, gpu, result), latency_of(resource, gpu, result),
-                     std::move(of_pipe.distances)});
+                     std::move(pipe_sums.distances)});
   }
   return pipes;
 }

@@ -23,7 +23,7 @@ struct Statistic {
   Histogram histogram;
   /// The part of std_deviation that stems from what is not known of the machine; the rest stems from the
   /// unknown order (its square is the difference of the squares). Absent if nothing of the machine is drawn.
-  std::optional<double> of_machine = std::nullopt;
+  std::optional<double> machine_deviation = std::nullopt;
 };
 
 } // namespace warplens

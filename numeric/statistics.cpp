@@ -67,15 +67,15 @@ Statistic summarize(std::span<const double> values, std::span<const std::uint32_
   if (by_machine.size() < 2 || within_freedom < 1)
     return result;
   double squares = 0;
-  for (const auto& [machine, of_one] : by_machine)
-    if (of_one.size() > 1) {
-      const double deviation = summarize(of_one).std_deviation;
-      squares += deviation * deviation * double(of_one.size() - 1);
+  for (const auto& [machine, machine_values] : by_machine)
+    if (machine_values.size() > 1) {
+      const double deviation = summarize(machine_values).std_deviation;
+      squares += deviation * deviation * double(machine_values.size() - 1);
     }
-  const double of_order = squares / within_freedom;
+  const double order_variance = squares / within_freedom;
   const double all = result.std_deviation * result.std_deviation;
-  result.of_machine = std::sqrt(std::max(0.0, all - of_order));
-  set_interval(result, within_freedom, std::sqrt(of_order / double(values.size())));
+  result.machine_deviation = std::sqrt(std::max(0.0, all - order_variance));
+  set_interval(result, within_freedom, std::sqrt(order_variance / double(values.size())));
   return result;
 }
 

@@ -55,11 +55,11 @@ Alternatives staging(const Array& array, std::uint32_t index) {
 }
 
 /// Appends the rewrites that are worth a trial, of the launch or of an array.
-void add_rewrites(std::vector<Alternatives>& changes, const TracedKernel& kernel, bool of_launch,
+void add_rewrites(std::vector<Alternatives>& changes, const TracedKernel& kernel, bool for_launch,
                   std::uint32_t array) {
   for (std::size_t number = 1; number < names_of<Rewrite>.size(); ++number) {
     const RewriteTraits& rewrite = traits_of(Rewrite(number));
-    if (is_of_launch(Rewrite(number)) != of_launch)
+    if (is_of_launch(Rewrite(number)) != for_launch)
       continue;
     std::vector<Move> moves = rewrite.worth_trying(kernel, array);
     if (rewrite.serves_purpose_above)
@@ -168,7 +168,7 @@ Expected<KernelAdvice> advise(const Experiment& experiment, const AdviceOptions&
     suggestion.needs_patch = rewrite && rewrite->needs_patch;
     advice.suggestions.push_back(std::move(suggestion));
   }
-  // What changes the values that are stored comes last: only the reader knows whether they allow it.
+  // Changes of the stored values come last: only the reader knows whether they allow it.
   std::ranges::stable_sort(advice.suggestions, {}, [](const Suggestion& one) {
     const Rewrite rewrite = one.candidate.moves.front().rewrite;
     return std::pair(rewrite != Rewrite::none && traits_of(rewrite).changes_values,

@@ -4,7 +4,6 @@
 #include "placement/experiment.h"
 #include "placement/rule_estimates.h"
 
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,8 +21,8 @@ struct Suggestion {
   std::string without_patch;  ///< why there is none where one was tried
   bool needs_patch =
       false; ///< the model takes the compiler's part for granted: shown only if a patch proves it
-  std::optional<RuleEstimate> rule;   ///< what a rule over counters would promise, for comparison
-  std::optional<TimeChange> of_patch; ///< of the kernel in the edited program, modelled anew
+  std::optional<RuleEstimate> rule;       ///< what a rule over counters would promise, for comparison
+  std::optional<TimeChange> patch_change; ///< of the kernel in the edited program, modelled anew
 };
 
 /// Returns whether the change is a gain beyond a tie and its interval.
@@ -46,17 +45,5 @@ struct AdviceOptions {
 /// size, fewer registers. A change is suggested if its gain is more than a tie and than its interval, by all
 /// trials; of several that serve one purpose the best one, or the simplest of those that tie with it.
 Expected<KernelAdvice> advise(const Experiment& experiment, const AdviceOptions& options = {});
-
-struct AdviceReport {
-  std::string program;
-  std::uint64_t seed = 0;
-  std::vector<KernelAdvice> kernels;
-};
-
-std::string print_text(const AdviceReport& report, bool colour);
-/// Returns `warplens-advice/1`; docs/schemas/advice.json is its schema.
-nlohmann::ordered_json to_json(const AdviceReport& report);
-/// Prints SARIF 2.1.0: a result for each suggestion, at the line that it is about.
-std::string print_sarif(const AdviceReport& report, const std::string& version);
 
 } // namespace warplens::placement

@@ -245,12 +245,12 @@ private:
     array.row_bytes = one.row.bytes(array.element_bytes);
     array.base = array.touched.begin;
     array.bytes = array.touched.bytes();
-    const auto of_allocation =
+    const auto arrays_in_allocation =
         std::ranges::count(all, one.allocation, [](const Gathered& other) { return other.allocation; });
     if (one.allocation != no_allocation) {
       const trace::Allocation& allocation = allocations_[one.allocation];
       array.is_cuda_array = allocation.label == "CUDA array";
-      if (of_allocation == 1) {
+      if (arrays_in_allocation == 1) {
         array.base = allocation.address;
         array.bytes = allocation.bytes;
       }

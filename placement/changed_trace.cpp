@@ -34,7 +34,7 @@ ChangeContext context_of(const trace::AccessSource& trace, const Arrays& arrays,
     if (array.space != Space::shared)
       end = std::max(end, array.touched.end);
   }
-  // Where there are no constants yet, they begin where nothing else lies.
+  // The first constants begin where nothing else lies.
   if (context.constant_end == 0)
     context.constant_end = context.device_end + (std::uint64_t{1} << 32);
   if (const auto end = trace.end_of(launch.id); end && end->executed_accesses != 0)
@@ -135,8 +135,8 @@ Expected<void> ChangedTrace::for_each_access(std::uint32_t launch, const Visit& 
   };
   TRY(trace_.for_each_access(launch, [&](std::uint64_t block, std::uint32_t warp,
                                          const trace::WarpAccess& access) {
-    if (std::uint64_t& of_block = begun[block]; warp < 64 && (of_block >> warp & 1) == 0) {
-      of_block |= std::uint64_t{1} << warp;
+    if (std::uint64_t& begun_warps = begun[block]; warp < 64 && (begun_warps >> warp & 1) == 0) {
+      begun_warps |= std::uint64_t{1} << warp;
       begin(block, warp);
     }
     const std::optional<std::uint32_t> array = arrays_.of(access);
@@ -152,9 +152,9 @@ Expected<void> ChangedTrace::for_each_access(std::uint32_t launch, const Visit& 
     visit(block, warp, moved);
   }));
   // Warps without accesses of their own take part in copies.
-  for (const auto& [block, of_block] : begun)
+  for (const auto& [block, begun_warps] : begun)
     for (std::uint32_t warp = 0; warp < warps; ++warp) {
-      if ((of_block >> warp & 1) == 0)
+      if ((begun_warps >> warp & 1) == 0)
         begin(block, warp);
       for (const auto& change : transformations_)
         if (change != nullptr)

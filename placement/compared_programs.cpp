@@ -3,13 +3,10 @@
 #include "result/figure_text.h"
 #include "result/no_time.h"
 #include "result/resources.h"
-#include "support/display_name.h"
-#include "support/terminal_text.h"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 
 namespace warplens::placement {
 namespace {
@@ -164,15 +161,6 @@ ComparedKernel compared(const std::string& gpu, const Kernels::value_type* befor
   return kernel;
 }
 
-std::string share_of(const TimeChange& change) {
-  return fmt::format("{:+.1f} % ±{:.1f}", 100 * change.share, 100 * change.half_width);
-}
-
-nlohmann::ordered_json json_of(const TimeChange& change) {
-  return {
-      {"share", change.share}, {"half_width", change.half_width}, {"verdict", name_of(verdict_on(change))}};
-}
-
 } // namespace
 
 Verdict verdict_on(const TimeChange& change) {
@@ -219,79 +207,6 @@ Expected<std::vector<ComparedProgram>> compare_programs(const Result& before, co
     programs.push_back(std::move(program));
   }
   return programs;
-}
-
-std::string print_text(const std::vector<ComparedProgram>& programs, const std::string& before,
-                       const std::string& after, bool colour) {
-  const Style style(colour);
-  const auto time = [](double microseconds) { return duration({.mean = microseconds}); };
-  std::string text = fmt::format("{} → {}\n", printable(before), printable(after));
-  for (const ComparedProgram& program : programs) {
-    text += style.bold(fmt::format("{}: {} → {}, {}: {}", program.gpu, time(program.before_us),
-                                   time(program.after_us), share_of(program.change),
-                                   name_of(verdict_on(program.change)))) +
-            '\n';
-    for (const ComparedKernel& kernel : program.kernels) {
-      const std::string name =
-          display_name(printable(kernel.name_after.empty() ? kernel.name_before : kernel.name_after), 60);
-      if (!kernel.change) {
-        text += fmt::format(
-            "  {}: {}\n", name,
-            kernel.name_after.empty()
-                ? fmt::format("gone, {} of {} launches", time(kernel.before_us), kernel.launches_before)
-                : fmt::format("new, {} of {} launches", time(kernel.after_us), kernel.launches_after));
-        continue;
-      }
-      text += fmt::format("  {}: {} → {}, {}; bound by {}{}\n", name, time(kernel.before_us),
-                          time(kernel.after_us), share_of(*kernel.change), kernel.bound_before,
-                          kernel.bound_before == kernel.bound_after ? ", still"
-                                                                    : ", now by " + kernel.bound_after);
-      if (kernel.launches_before != kernel.launches_after)
-        text += fmt::format("    launches {} → {}\n", kernel.launches_before, kernel.launches_after);
-      for (const MovedLine& line : kernel.lines) {
-        std::string figures;
-        for (const std::string& figure : line.figures)
-          figures += (figures.empty() ? "; " : ", ") + figure;
-        text += fmt::format("    {}: waits {} → {}{}\n", cut(printable(line.place), 60), time(line.before_us),
-                            time(line.after_us), figures);
-      }
-    }
-  }
-  return text;
-}
-
-nlohmann::ordered_json to_json(const std::vector<ComparedProgram>& programs, const std::string& before,
-                               const std::string& after) {
-  nlohmann::ordered_json json{{"schema", "warplens-check/1"}, {"before", before}, {"after", after}};
-  json["programs"] = nlohmann::ordered_json::array();
-  for (const ComparedProgram& program : programs) {
-    nlohmann::ordered_json one{{"gpu", program.gpu},
-                               {"before_us", program.before_us},
-                               {"after_us", program.after_us},
-                               {"change", json_of(program.change)}};
-    one["kernels"] = nlohmann::ordered_json::array();
-    for (const ComparedKernel& kernel : program.kernels) {
-      nlohmann::ordered_json of{{"before", kernel.name_before},
-                                {"after", kernel.name_after},
-                                {"before_us", kernel.before_us},
-                                {"after_us", kernel.after_us},
-                                {"launches_before", kernel.launches_before},
-                                {"launches_after", kernel.launches_after},
-                                {"bound_before", kernel.bound_before},
-                                {"bound_after", kernel.bound_after}};
-      if (kernel.change)
-        of["change"] = json_of(*kernel.change);
-      of["lines"] = nlohmann::ordered_json::array();
-      for (const MovedLine& line : kernel.lines)
-        of["lines"].push_back({{"place", line.place},
-                               {"before_us", line.before_us},
-                               {"after_us", line.after_us},
-                               {"figures", line.figures}});
-      one["kernels"].push_back(std::move(of));
-    }
-    json["programs"].push_back(std::move(one));
-  }
-  return json;
 }
 
 } // namespace warplens::placement

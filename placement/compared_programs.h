@@ -7,7 +7,6 @@
 #include "result/result.h"
 #include "vocabulary/access.h"
 
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -48,11 +47,6 @@ struct ComparedProgram {
 /// Compares the results GPU by GPU; both were modelled by equally many trials and one seed. The program's
 /// time is the sum of its kernels', each with its number of launches. The error says what has no times.
 Expected<std::vector<ComparedProgram>> compare_programs(const Result& before, const Result& after);
-
-std::string print_text(const std::vector<ComparedProgram>& programs, const std::string& before,
-                       const std::string& after, bool colour);
-nlohmann::ordered_json to_json(const std::vector<ComparedProgram>& programs, const std::string& before,
-                               const std::string& after);
 
 } // namespace warplens::placement
 

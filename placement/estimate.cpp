@@ -57,11 +57,11 @@ struct Bulk {
   std::vector<std::uint64_t> sites;
 
   /// Takes the warp's next access; returns whether it begins a bulk.
-  bool takes(std::uint64_t site, std::uint32_t of_sequence) {
-    const bool begins = sequence != of_sequence || std::ranges::count(sites, site) != 0;
+  bool takes(std::uint64_t site, std::uint32_t next_sequence) {
+    const bool begins = sequence != next_sequence || std::ranges::count(sites, site) != 0;
     if (begins)
       sites.clear();
-    sequence = of_sequence;
+    sequence = next_sequence;
     sites.push_back(site);
     return begins;
   }
@@ -224,8 +224,8 @@ Expected<PaperModel> PaperModel::of(const trace::AccessSource& trace, const trac
                                     const KernelResult& code, const model::Gpu& gpu,
                                     const Addressing& addressing, const PaperOptions& options) {
   PaperModel model(gpu, addressing, options);
-  const WarpCode of_code = warp_code(code, launch, gpu);
-  TRY_LET(groups, IndexGroups::find(trace, launch, result.snapshot.blocks, arrays, of_code.wide_sites));
+  const WarpCode counted_code = warp_code(code, launch, gpu);
+  TRY_LET(groups, IndexGroups::find(trace, launch, result.snapshot.blocks, arrays, counted_code.wide_sites));
   TRY_LET(counts, count(trace, launch, result.snapshot.blocks, gpu, options.reading));
   model.groups_ = std::move(*groups);
   const double warps = warps_of_snapshot(result), warps_of_code = warps_of_snapshot(code);
@@ -234,19 +234,19 @@ Expected<PaperModel> PaperModel::of(const trace::AccessSource& trace, const trac
   const double requests = counts->requests() / warps;
   const double counted = code.executed ? double(code.executed->instructions) / warps_of_code : 0;
   const bool is_counted = counted > 0 && counted <= max_instructions_of_access * (requests + 1);
-  const auto of_kind = [&](InstructionKind kind) {
+  const auto instructions_of_kind = [&](InstructionKind kind) {
     return is_counted ? instructions_of(code, kind) / warps_of_code : 0;
   };
-  model.instruction_parallelism_ = is_counted ? of_code.instruction_parallelism : 1;
+  model.instruction_parallelism_ = is_counted ? counted_code.instruction_parallelism : 1;
   model.instructions_ = is_counted ? counted : requests * (1 + addressing.global);
   model.replays_ = (counts->atomic_replays + counts->local_replays + local_misses(result)) / warps +
-                   of_kind(InstructionKind::fp64);
+                   instructions_of_kind(InstructionKind::fp64);
 
   const Machine machine = machine_of(gpu, result);
   WarpWorkload work = workload_of(*counts, result, machine);
   work.instructions = model.instructions_;
   work.barriers = counts->barriers / warps;
-  work.special_functions = of_kind(InstructionKind::special_function);
+  work.special_functions = instructions_of_kind(InstructionKind::special_function);
   model.serial_cycles_ = barrier_cycles(machine, work, machine.memory_latency, options.reading) +
                          special_function_cycles(machine, work);
   return model;

@@ -25,7 +25,7 @@ struct EstimateParts {
   bool maps_banks = true;       ///< else requests are spread evenly over the banks
 };
 
-/// What one launch does, counted in its accesses. Sums over all warps of the snapshot.
+/// The work of one launch, counted in its accesses. Sums over all warps of the snapshot.
 struct LaunchCounts {
   double global = 0, texture = 0, constant = 0, shared = 0;          ///< requests
   double sectors = 0;                                                ///< of global and texture requests

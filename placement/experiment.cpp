@@ -99,8 +99,8 @@ Statistic scaled(const Statistic& of, double scale) {
                    .std_deviation = of.std_deviation * scale,
                    .ci95 = {of.ci95[0] * scale, of.ci95[1] * scale},
                    .spread95 = {of.spread95[0] * scale, of.spread95[1] * scale}};
-  if (of.of_machine)
-    result.of_machine = *of.of_machine * scale;
+  if (of.machine_deviation)
+    result.machine_deviation = *of.machine_deviation * scale;
   return result;
 }
 
@@ -259,15 +259,16 @@ Experiment::compare_programs(const trace::AccessSource& changed) const {
 Expected<Candidate> Experiment::compiled(const Candidate& candidate,
                                          const trace::AccessSource& changed) const {
   TRY_LET(compared, compare_programs(changed));
-  Candidate of_program = candidate;
-  of_program.estimated = candidate.change;
-  of_program.change = compared->change;
+  Candidate edited_program = candidate;
+  edited_program.estimated = candidate.change;
+  edited_program.change = compared->change;
   // The sample's time is of a trace without executed code, as those of the moved ones are: times stand to it
   // as the change says.
-  const double of_sample = sample_.result->time->microseconds.mean / compared->before.time->microseconds.mean;
-  of_program.microseconds = scaled(compared->after.time->microseconds, scale_ * of_sample);
-  of_program.result = std::move(compared->after);
-  return of_program;
+  const double sample_scale =
+      sample_.result->time->microseconds.mean / compared->before.time->microseconds.mean;
+  edited_program.microseconds = scaled(compared->after.time->microseconds, scale_ * sample_scale);
+  edited_program.result = std::move(compared->after);
+  return edited_program;
 }
 
 Expected<TimeChange> Experiment::change_in(const trace::AccessSource& changed) const {

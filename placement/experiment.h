@@ -37,7 +37,7 @@ struct Candidate {
   std::optional<Statistic> microseconds;
   std::optional<PaperEstimate> paper;   ///< where the estimator is the paper's
   std::optional<double> latency_cycles; ///< where it is PORPLE's: of a warp
-  /// Where the change was made in the source, and that was compiled, run and modelled: what the trace with
+  /// If the change was made in the source, and that was compiled, run and modelled: what the trace with
   /// the arrays moved had said before. All other figures are then of the compiled program.
   std::optional<TimeChange> estimated;
   std::string not_compiled; ///< why not, where that was tried

@@ -53,7 +53,7 @@ void RowLength::note(std::uint64_t block, std::uint32_t warp, std::uint32_t site
   const std::uint64_t stream = (block * 32 + warp) * 4096 + site % 4096;
   const auto [last, is_first] = last_.try_emplace(stream, first);
   if (!is_first)
-    add(of_loops_, distance_of(first, last->second));
+    add(loop_distances_, distance_of(first, last->second));
   last->second = first;
   if (is_first && threads.y > 1)
     note_neighbours_in_y(block, warp, site, access, threads);
@@ -65,7 +65,7 @@ void RowLength::note_neighbours_in_y(std::uint64_t block, std::uint32_t warp, st
   if (threads.x < warp_lanes) {
     for (unsigned lane = 0; lane + threads.x < warp_lanes; ++lane)
       if ((access.active >> lane & 1) != 0 && (access.active >> (lane + threads.x) & 1) != 0)
-        add(of_threads_, distance_of(access.addresses[lane + threads.x], access.addresses[lane]));
+        add(thread_distances_, distance_of(access.addresses[lane + threads.x], access.addresses[lane]));
     return;
   }
   if (threads.x % warp_lanes != 0)
@@ -75,7 +75,7 @@ void RowLength::note_neighbours_in_y(std::uint64_t block, std::uint32_t warp, st
   first_of_warp_.emplace(stream_of(warp), first);
   for (const std::uint32_t other : {warp - threads.x / warp_lanes, warp + threads.x / warp_lanes})
     if (const auto above = first_of_warp_.find(stream_of(other)); other < 32 && above != first_of_warp_.end())
-      add(of_threads_, distance_of(first, above->second));
+      add(thread_distances_, distance_of(first, above->second));
 }
 
 void RowLength::note_other_sites(std::uint64_t warp, std::uint32_t site, std::uint32_t sequence,
@@ -87,7 +87,7 @@ void RowLength::note_other_sites(std::uint64_t warp, std::uint32_t site, std::ui
     running.sites.clear();
   running.sequence = sequence;
   for (const auto& [other, address] : running.sites)
-    add(of_indices_, distance_of(first, address));
+    add(index_distances_, distance_of(first, address));
   running.sites.emplace_back(site, first);
 }
 
@@ -96,17 +96,17 @@ void RowLength::merge(const RowLength& other) {
     for (const auto& [distance, count] : from)
       into[distance] += count;
   };
-  sum(of_loops_, other.of_loops_);
-  sum(of_threads_, other.of_threads_);
-  sum(of_indices_, other.of_indices_);
+  sum(loop_distances_, other.loop_distances_);
+  sum(thread_distances_, other.thread_distances_);
+  sum(index_distances_, other.index_distances_);
 }
 
 std::uint64_t RowLength::bytes(std::uint32_t element_bytes) const {
-  if (const std::uint64_t row = mode_of(of_loops_); row != 0)
+  if (const std::uint64_t row = mode_of(loop_distances_); row != 0)
     return row;
-  if (const std::uint64_t row = mode_of(of_threads_); row != 0)
+  if (const std::uint64_t row = mode_of(thread_distances_); row != 0)
     return row;
-  return middle_of_shortest(of_indices_, std::max(1u, element_bytes));
+  return middle_of_shortest(index_distances_, std::max(1u, element_bytes));
 }
 
 } // namespace warplens::placement

@@ -32,7 +32,7 @@ private:
                             const trace::WarpAccess& access, const trace::Dim3& threads);
   void note_other_sites(std::uint64_t warp, std::uint32_t site, std::uint32_t sequence, std::uint64_t first);
 
-  Distances of_loops_, of_threads_, of_indices_;
+  Distances loop_distances_, thread_distances_, index_distances_;
   std::unordered_map<std::uint64_t, std::uint64_t> last_; ///< the first lane's address, by warp and site
   std::unordered_map<std::uint64_t, std::uint64_t> first_of_warp_; ///< likewise, of the first execution
   /// The sites of a sequence that a warp has executed so far, with their addresses.

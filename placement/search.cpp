@@ -32,7 +32,7 @@ struct Choice {
 struct Tree {
   std::vector<std::vector<Choice>> choices;
   std::vector<Loads> min_of_rest; ///< by level
-  Loads of_sample{};
+  Loads sample_loads{};
   /// The shortest time so far in the model's microseconds; infinite where another estimator ranks, as what
   /// units are busy for bounds no time but the model's.
   double best = std::numeric_limits<double>::infinity();
@@ -120,7 +120,7 @@ private:
 
 Tree tree_of(const Experiment& experiment, const std::vector<Candidate>& singles) {
   Tree tree;
-  tree.of_sample = loads_of(experiment.sample());
+  tree.sample_loads = loads_of(experiment.sample());
   const auto lower_best = [&](const Candidate& one) {
     if (experiment.estimator() == Estimator::model)
       tree.best = std::min(tree.best, one.result->time->microseconds.mean);
@@ -137,7 +137,7 @@ Tree tree_of(const Experiment& experiment, const std::vector<Candidate>& singles
       lower_best(single);
       Choice choice{single.moves.front(), std::log1p(single.change.share), loads_of(single)};
       for (std::size_t i = 0; i < choice.added.size(); ++i)
-        choice.added[i] -= tree.of_sample[i];
+        choice.added[i] -= tree.sample_loads[i];
       choices.push_back(std::move(choice));
     }
     if (choices.size() > 1)
@@ -239,7 +239,7 @@ Expected<SearchResult> search(const Experiment& experiment, const SearchOptions&
   result.legal = legal_placements(experiment, result.candidates);
   result.unchanged = result.legal - tree.leaves_below(0);
   Walk walk(tree, options.modelled);
-  walk.go(0, tree.of_sample, 0);
+  walk.go(0, tree.sample_loads, 0);
   result.excluded = walk.excluded();
   std::vector<std::vector<Move>> together;
   for (Leaf& leaf : std::move(walk).leaves())

@@ -94,8 +94,9 @@ Fit fit(std::span<const Observation> observations, std::span<const Prior> priors
   for (std::size_t left_out = 0; left_out < observations.size(); ++left_out) {
     std::vector<Observation> others(observations.begin(), observations.end());
     others.erase(others.begin() + std::ptrdiff_t(left_out));
-    const Sums of_others = sums_of(others, priors, options, scale);
-    const Eigen::VectorXd without = solve_nonnegative(of_others.gram, of_others.moments).cwiseProduct(scale);
+    const Sums other_sums = sums_of(others, priors, options, scale);
+    const Eigen::VectorXd without =
+        solve_nonnegative(other_sums.gram, other_sums.moments).cwiseProduct(scale);
     const Observation& one = observations[left_out];
     const double watts = without.dot(Eigen::Map<const Eigen::VectorXd>(one.amounts.data(), scale.size()));
     squares += std::pow(watts / one.watts - 1, 2);
@@ -113,8 +114,8 @@ Estimate power_of(const Observation& observation, const Fit& fit) {
       variance +=
           observation.amounts[term] * fit.covariance[term * terms + other] * observation.amounts[other];
   }
-  const double of_observation = fit.options.deviation * (fit.options.is_relative ? watts : 1);
-  const double half = normal95 * std::hypot(std::sqrt(std::max(0.0, variance)), of_observation);
+  const double observation_deviation = fit.options.deviation * (fit.options.is_relative ? watts : 1);
+  const double half = normal95 * std::hypot(std::sqrt(std::max(0.0, variance)), observation_deviation);
   return {watts, std::max(0.0, watts - half), watts + half};
 }
 

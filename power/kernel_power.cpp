@@ -55,8 +55,8 @@ Energies at_clock(Energies energies, double clock_mhz, double squared) {
   scale(energies.idle_sm_w);
   for (double* watts : {&energies.sm_w.value, &energies.sm_w.low, &energies.sm_w.high})
     *watts *= clock_mhz / energies.clock_mhz;
-  for (Estimate& of_kind : energies.lane_pj)
-    scale(of_kind);
+  for (Estimate& kind_pj : energies.lane_pj)
+    scale(kind_pj);
   for (std::size_t event = 0; event < memory_event_count; ++event)
     if (!is_of_dram(MemoryEvent(event)))
       scale(energies.event_pj[event]);
@@ -83,19 +83,19 @@ public:
 
   std::vector<LineEnergy> lines(double launches_of_snapshot, double dram_joules, double rest_joules) {
     for (const LineTime& line : kernel_.lines) {
-      LineEnergy& of_line = at(line.file, line.line);
+      LineEnergy& line_energy = at(line.file, line.line);
       if (line.work)
-        of_line.events_joules += joules_of(*line.work, energies_) * launches_of_snapshot;
+        line_energy.events_joules += joules_of(*line.work, energies_) * launches_of_snapshot;
       for (const double share : line.states)
-        of_line.rest_joules += share * rest_joules;
+        line_energy.rest_joules += share * rest_joules;
     }
     for (const SiteResult& site : kernel_.sites) {
-      LineEnergy& of_line = at(site.site.file, site.site.line);
+      LineEnergy& line_energy = at(site.site.file, site.site.line);
       for (std::size_t event = 0; site.events && event < memory_event_count; ++event)
-        of_line.events_joules +=
+        line_energy.events_joules +=
             joules_of(MemoryEvent(event), (*site.events)[event], energies_) * launches_of_snapshot;
       if (site.time)
-        of_line.events_joules += site.time->occupied[std::size_t(Resource::dram)] * dram_joules;
+        line_energy.events_joules += site.time->occupied[std::size_t(Resource::dram)] * dram_joules;
     }
     std::vector<LineEnergy> all;
     for (auto& [place, line] : lines_)
@@ -153,8 +153,8 @@ std::vector<Estimate> coefficients_of(const Energies& energies) {
 std::vector<double> event_amounts(const KernelResult& kernel) {
   const double seconds = snapshot_seconds(kernel);
   std::vector<double> amounts{1, sms_in_use(kernel), double(kernel.occupancy.sms) - sms_in_use(kernel)};
-  for (const Instructions& of_kind : kernel.events->instructions)
-    amounts.push_back(of_kind.lanes / seconds);
+  for (const Instructions& kind_pj : kernel.events->instructions)
+    amounts.push_back(kind_pj.lanes / seconds);
   for (const double count : kernel.events->memory)
     amounts.push_back(count / seconds);
   return amounts;
@@ -197,8 +197,8 @@ Estimate power_of(const Activity& activity, const Energies& energies) {
   const Parts parts = parts_of(activity, energies);
   const double watts = parts.all();
   // The rates are as uncertain as the time; a longer time has the same events.
-  const double of_time = activity.relative_deviation * parts.event_watts() / watts;
-  const double half = normal95 * std::hypot(energies.error, of_time);
+  const double time_deviation = activity.relative_deviation * parts.event_watts() / watts;
+  const double half = normal95 * std::hypot(energies.error, time_deviation);
   return {watts, watts / (1 + half), watts * (1 + half)};
 }
 

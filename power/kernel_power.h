@@ -25,8 +25,8 @@ struct Parts {
   double event_watts() const { return instructions + shared + l1 + l2 + dram; }
 };
 
-/// What a line of the source takes of the kernel's energy: that of its events, and its share of the rest by
-/// the time that warps spend there.
+/// The part of the kernel's energy that a line of the source takes: that of its events, and its share of the
+/// rest by the time that warps spend there.
 struct LineEnergy {
   std::string file;
   std::uint32_t line = 0;

@@ -72,7 +72,7 @@ private:
   std::string with(std::size_t figures) const {
     std::vector<std::pair<const KernelResult*, std::string>> parts;
     for (const Entry& entry : entries_)
-      if (std::string part = of_line(entry.line, figures); !part.empty())
+      if (std::string part = line_text(entry.line, figures); !part.empty())
         parts.emplace_back(entry.kernel, std::move(part));
     std::string text;
     for (const auto& [kernel, part] : parts) {
@@ -85,7 +85,7 @@ private:
     return text;
   }
 
-  std::string of_line(const judge::CostlyLine& line, std::size_t most) const {
+  std::string line_text(const judge::CostlyLine& line, std::size_t most) const {
     std::string text;
     for (const SiteResult* site : line.sites) {
       const std::string figures = figures_of(*site, *columns_, most);
@@ -119,10 +119,10 @@ std::map<std::filesystem::path, Remarks> remarks_on(const Result& result,
   return files;
 }
 
-void insert(std::string& line, const CommentPlace& place, const Remark& of_line) {
+void insert(std::string& line, const CommentPlace& place, const Remark& line_text) {
   constexpr std::size_t around = 18; // the marks of a comment, and who made it
   const std::size_t taken = width_of(printable(line)) + around;
-  std::string remark = of_line.text(max_columns - std::min(taken, max_columns));
+  std::string remark = line_text.text(max_columns - std::min(taken, max_columns));
   const char* blank = place.at != 0 && line[place.at - 1] != ' ' ? " " : "";
   if (place.form == CommentPlace::Form::block) {
     replace_all(remark, "*/", "* /");

@@ -159,9 +159,9 @@ std::vector<std::string> not_modelled(const Result& result) {
     if (!kernel.code_unknown.empty())
       add(fmt::format("instructions between accesses: {}", kernel.code_unknown));
     if (!kernel.trials.drawn.empty())
-      add(fmt::format("of the machine, and therefore drawn: {}", fmt::join(kernel.trials.drawn, ", ")));
+      add(fmt::format("unknown, sampled: {}", fmt::join(kernel.trials.drawn, ", ")));
     if (kernel.accuracy && !kernel.accuracy->without.empty())
-      add(fmt::format("not among what was measured on {}: {}", kernel.accuracy->gpu,
+      add(fmt::format("not validated on {}: {}", kernel.accuracy->gpu,
                       fmt::join(kernel.accuracy->without, ", ")));
   }
   return notes;

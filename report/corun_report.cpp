@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view of_repeated_part =
+constexpr std::string_view repeated_part_key =
     "repeats a part of its launch, which the L2 holds: it hits there more often than further blocks would "
     "(--snapshot-blocks takes more)";
 
@@ -176,7 +176,7 @@ document::Document corun_document(const CorunResult& result) {
     say(std::move(watts));
   for (const CorunKernelResult& kernel : result.kernels)
     if (kernel.repeats_part)
-      say(judge::name_of_kernel(kernel) + " " + std::string(of_repeated_part));
+      say(judge::name_of_kernel(kernel) + " " + std::string(repeated_part_key));
   for (const std::string& what : judge::contention_of(result))
     say("they fight for " + what);
   return {"Kernels beside each other", {std::move(section)}};
@@ -259,7 +259,7 @@ document::Document arrangements_document(std::span<const NamedArrangement> arran
   section.blocks.push_back(std::move(table));
   std::ranges::move(last, std::back_inserter(section.blocks));
   for (const std::string& kernel : repeating)
-    section.blocks.push_back(document::Paragraph{kernel + " " + std::string(of_repeated_part)});
+    section.blocks.push_back(document::Paragraph{kernel + " " + std::string(repeated_part_key)});
   return {"Arrangements of kernels", {std::move(section)}};
 }
 
@@ -288,15 +288,15 @@ std::string print_arrangements_json(std::span<const NamedArrangement> arrangemen
       arrangement["watts"] = to_json(*result.watts);
     Json& kernels = arrangement["kernels"] = Json::array();
     for (const CorunKernelResult& kernel : result.kernels) {
-      Json of_kernel = {
+      Json kernel_json = {
           {"sms", kernel.sms}, {"slow_down", statistic(kernel.slow_down)}, {"laps", kernel.laps}};
       if (kernel.repeats_part)
-        of_kernel["repeats_part"] = true;
+        kernel_json["repeats_part"] = true;
       if (kernel.max_per_sm != 0)
-        of_kernel["max_per_sm"] = kernel.max_per_sm;
+        kernel_json["max_per_sm"] = kernel.max_per_sm;
       if (kernel.estimate)
-        of_kernel["estimate"] = *kernel.estimate;
-      kernels.push_back(std::move(of_kernel));
+        kernel_json["estimate"] = *kernel.estimate;
+      kernels.push_back(std::move(kernel_json));
     }
     list.push_back(std::move(arrangement));
   }

@@ -21,7 +21,7 @@ struct GateReport {
 std::string gate_summary(const judge::Gate& gate);
 
 /// The lines that a comment on a pull request has at most.
-inline constexpr document::MarkdownLook gate_comment{.max_lines = 60};
+inline constexpr document::Look gate_comment{.max_lines = 60};
 
 /// Returns a finding for each kernel that is not as recorded, with what changed as its evidence, the summary,
 /// and what to do, which is last on a terminal. Pages have a table and the picture besides.

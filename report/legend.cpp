@@ -52,8 +52,8 @@ std::string print_legend(const Result& result, const TextOptions& options, std::
   }
   if (has_time)
     add("» and states", "lines are ranked by the time that they cost: their part in the work of the busiest "
-                        "resource while it works, and in what warps wait for else; states say where warps "
-                        "stand, which is behind the line that they wait for");
+                        "resource while it works, and in the other stalls of warps; states are attributed to "
+                        "the stalled instruction, which is behind the line that it waits for");
   return text;
 }
 

@@ -66,13 +66,13 @@ document::Table energy_by_line(const judge::PoweredKernel& one) {
   table.has_headings = false;
   std::size_t shown = 0;
   for (const power::LineEnergy* line : lines) {
-    const double of_all = line->joules() / power.joules.value;
-    const bool is_shown = of_all >= notable_line && shown++ < printed_lines;
+    const double energy_share = line->joules() / power.joules.value;
+    const bool is_shown = energy_share >= notable_line && shown++ < printed_lines;
     table.rows.push_back(
         {{document::words(one.kernel->name), document::words(one.kernel->gpu),
           document::figure(power.total.value, power.total.low, power.total.high, ""),
           document::words(line->file), document::figure(line->line, ""),
-          document::figure(of_all, share(of_all) + " %"),
+          document::figure(energy_share, share(energy_share) + " %"),
           document::bar_of(line->joules() / lines.front()->joules()),
           document::figure(line->joules(), joules(line->joules())),
           document::words(

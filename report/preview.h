@@ -1,4 +1,4 @@
-// What is known of a kernel before any trial: occupancy, spills, coalescing and bank conflicts.
+// The figures of a kernel that are known before any trial: occupancy, spills, coalescing and bank conflicts.
 #pragma once
 
 #include "result/result.h"

@@ -79,7 +79,7 @@ struct PageOptions {
   /// A report of `corun`, `power` or `clocks` in place of results, with the sources that it names; null:
   /// none.
   const nlohmann::ordered_json* sharing = nullptr;
-  /// What was measured beside what was modelled (warplens-comparison/1), for one result; null: nothing.
+  /// Measured figures beside the modelled ones (warplens-comparison/1), for one result; null: nothing.
   const nlohmann::ordered_json* measured = nullptr;
 };
 

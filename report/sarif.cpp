@@ -80,7 +80,7 @@ constexpr RuleText rules[] = {
      "Have more chains under way: more warps, or several chains for each thread. Indices in place of links "
      "can be loaded ahead."},
     {judge::Rule::poor_locality, "poor-locality", "PoorLocality", "note",
-     "Most sectors come from far, and each several times.",
+     "Most sectors miss the first cache, and each several times.",
      "Let accesses to the same data follow each other more closely: tile the loops, reorder the data or the "
      "blocks, or "
      "keep a tile in shared memory."},
@@ -94,8 +94,8 @@ constexpr RuleText rules[] = {
      "No cache can help data that is needed once. Have more requests under way (more warps, unrolling, wider "
      "loads), "
      "move fewer bytes (smaller types), or merge this kernel with the one that made the data."},
-    {judge::Rule::from_afar, "from-afar", "FromAfar", "note",
-     "Most sectors come from far; how often each does is not known.",
+    {judge::Rule::beyond_l1, "beyond-l1", "BeyondL1", "note",
+     "Most sectors miss the first cache; how often each does is not known.",
      "If the same data are needed again, let the accesses follow each other more closely; if not, move fewer "
      "bytes."},
     {judge::Rule::few_lanes, "few-active-lanes", "FewActiveLanes", "note",

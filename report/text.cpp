@@ -44,9 +44,9 @@ bool has_part_of_machine(const KernelResult& kernel) {
   for (const std::optional<Statistic>& total :
        {totals.l1_read_hit_rate, totals.l2_read_hit_rate, totals.l2_write_hit_rate, totals.constant_hit_rate,
         totals.constant_group_hit_rate, totals.dram_latency_ns})
-    if (total && total->of_machine)
+    if (total && total->machine_deviation)
       return true;
-  return kernel.time && kernel.time->microseconds.of_machine;
+  return kernel.time && kernel.time->microseconds.machine_deviation;
 }
 
 /// Returns the resources beside the one that bounds the time that are busy for any of it, the busiest first.
@@ -116,7 +116,7 @@ private:
     if (result.kernels.empty())
       line("No kernel was traced.");
     for (const judge::Application& application : judge::applications_of(result))
-      if (judge::is_worth_telling(application)) {
+      if (judge::is_worth_reporting(application)) {
         line("");
         text_ += print_application(application, width_);
       }
@@ -298,7 +298,7 @@ private:
       bound += fmt::format(", {} % busy{}", share(busy(*time.bound)), beside_busy_share(time, *time.bound));
     std::string others;
     for (const Resource resource : others_by_busyness(time)) {
-      // Where latency binds, the busiest resource shows how far the kernel is from any limit.
+      // If latency binds, the busiest resource shows how far the kernel is from any limit.
       const bool is_worth_it = busy(resource) >= notable_busy || (!time.bound && others.empty());
       const char* before = !others.empty() ? ", " : time.bound ? "; also " : "; busiest: ";
       const std::string other = fmt::format("{}{} {} %{}", before, text_of(resource), share(busy(resource)),
@@ -313,13 +313,14 @@ private:
   void bounds_of_machines(const KernelTime& time) {
     std::vector<std::string> bounds;
     std::uint32_t trials = 0;
-    for (const BoundOfMachines& of_machines : time.bounds)
-      trials += of_machines.trials;
-    for (const BoundOfMachines& of_machines : time.bounds)
-      bounds.push_back(fmt::format("{} in {} of {} trials ({})", text_of_bound(of_machines.bound),
-                                   of_machines.trials, trials,
-                                   duration(Statistic{.mean = of_machines.microseconds})));
-    field("bound by", fmt::format("{}: which machine it is, is not known", fmt::join(bounds, "; ")));
+    for (const BoundOfMachines& bound_time : time.bounds)
+      trials += bound_time.trials;
+    for (const BoundOfMachines& bound_time : time.bounds)
+      bounds.push_back(fmt::format("{} in {} of {} trials ({})", text_of_bound(bound_time.bound),
+                                   bound_time.trials, trials,
+                                   duration(Statistic{.mean = bound_time.microseconds})));
+    field("bound by",
+          fmt::format("{}: depends on unknown parameters of the machine", fmt::join(bounds, "; ")));
   }
 
   static std::string l2_start(const L2Start& start) {
@@ -341,7 +342,7 @@ private:
       std::string row = pad_right(name, 24) + pad_left(figure(shown.mean), 10);
       if (is_divided)
         row += pad_left(figure(2 * std_of_order(shown)), 10) +
-               pad_left(shown.of_machine ? figure(2 * *shown.of_machine) : "-", 11);
+               pad_left(shown.machine_deviation ? figure(2 * *shown.machine_deviation) : "-", 11);
       else
         row += pad_left(figure(2 * shown.std_deviation), 10);
       line(row + " " + unit);

@@ -64,10 +64,10 @@ std::string print_warp_time(const KernelResult& kernel, std::size_t width) {
   }
   std::string text;
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    const double of_all = share_of_line(*lines[i]);
+    const double time_share = share_of_line(*lines[i]);
     std::string before =
-        fmt::format("{} %  {}  {}  ", pad_left(share(of_all), 5),
-                    pad_right(bar(of_all / share_of_line(*lines.front()), bar_width), bar_width),
+        fmt::format("{} %  {}  {}  ", pad_left(share(time_share), 5),
+                    pad_right(bar(time_share / share_of_line(*lines.front()), bar_width), bar_width),
                     pad_right(places[i], place_width));
     const std::size_t indent = width_of(before);
     for (const std::string& states : wrapped(text_of_states(lines[i]->states), width - indent)) {

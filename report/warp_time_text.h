@@ -1,4 +1,4 @@
-// What a kernel's warps do, in words and for a terminal.
+// The states of a kernel's warps, in words and for a terminal.
 #pragma once
 
 #include "result/result.h"

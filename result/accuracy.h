@@ -25,8 +25,8 @@ inline constexpr std::size_t launch_kinds = 5;
 struct ErrorOfKind {
   double within = 0; ///< neither time is more than 1 + `within` times the other
   std::uint64_t launches = 0;
-  std::string measured_on;  ///< a GPU, a generation, or several: "a100", "Hopper", "all GPUs"
-  bool of_any_kind = false; ///< too few of the kind were measured
+  std::string measured_on;       ///< a GPU, a generation, or several: "a100", "Hopper", "all GPUs"
+  bool covers_all_kinds = false; ///< too few of the kind were measured
 };
 
 /// The errors of a GPU's model, as its file states them. A GPU on which nothing was measured has those of its

@@ -27,7 +27,7 @@ enum class Policy : std::uint8_t { inter, intra, icmt_max, icmt_even };
 template <>
 inline constexpr std::array<std::string_view, 4> names_of<Policy>{"inter", "intra", "icmt_max", "icmt_even"};
 
-/// Ways of issuing that no GPU has, and the thesis proposes.
+/// Issue policies that no GPU has, and the thesis proposes.
 struct CorunWhatIf {
   bool kernels_in_turn = false; ///< kernels take turns, by instructions, to issue first
   bool own_queues = false;      ///< each kernel has a queue of its own to the memory pipeline
@@ -108,8 +108,8 @@ struct CorunResult {
   std::optional<CorunTimeline> timeline; ///< only on request, and not by Division::mig
   ByResource busy{};                     ///< beside each other; of no resource by Division::mig
   std::optional<Activity> activity;      ///< beside each other, where the machine code of all is known
-  /// Of the board while they run beside each other, and while each runs once after the other: where the GPU's
-  /// file has the energies of its board.
+  /// The board's power while they run beside each other, and while each runs once after the other: where the
+  /// GPU's file has the energies of its board.
   std::optional<MeanWatts> watts, watts_sequential;
 };
 

@@ -71,7 +71,7 @@ struct Events {
   std::optional<FloatingPointOperations> operations; ///< absent in results of older versions
 };
 
-/// What a GPU does in some time, from which its power follows.
+/// The events in a GPU in some time, from which its power follows.
 struct Activity {
   ByInstructionKind instructions{};
   ByMemoryEvent memory{};

@@ -76,9 +76,9 @@ void read_kinds(const JsonNode& node, ByInstructionKind& target) {
     const std::string name(name_of(InstructionKind(kind)));
     if (!node.has(name.c_str()))
       continue;
-    const JsonNode of_kind = node[name.c_str()];
-    read_amount(of_kind["warps"], target[kind].warps);
-    read_amount(of_kind["lanes"], target[kind].lanes);
+    const JsonNode kind_node = node[name.c_str()];
+    read_amount(kind_node["warps"], target[kind].warps);
+    read_amount(kind_node["lanes"], target[kind].lanes);
   }
 }
 
@@ -94,12 +94,12 @@ void read_events(const JsonNode& node, Events& target) {
   if (!node.has("floating_point_operations"))
     return;
   const JsonNode operations = node["floating_point_operations"];
-  FloatingPointOperations& of_lanes = target.operations.emplace();
-  read_amount(operations["fp64"], of_lanes.fp64);
-  read_amount(operations["fp32"], of_lanes.fp32);
-  read_amount(operations["fp16"], of_lanes.fp16);
+  FloatingPointOperations& lane_operations = target.operations.emplace();
+  read_amount(operations["fp64"], lane_operations.fp64);
+  read_amount(operations["fp32"], lane_operations.fp32);
+  read_amount(operations["fp16"], lane_operations.fp16);
   if (operations.has("tensor")) // older versions did not count them
-    read_amount(operations["tensor"], of_lanes.tensor);
+    read_amount(operations["tensor"], lane_operations.tensor);
 }
 
 void read_sharing_profile(const JsonNode& node, SharingProfile& target) {

@@ -11,13 +11,13 @@
 
 namespace warplens {
 
-/// What makes a field a metric, beyond its value. `Owner` is KernelResult or SiteResult.
+/// The properties that make a field a metric, beyond its value. `Owner` is KernelResult or SiteResult.
 template <class Owner> struct MetricTraits {
   unsigned column; ///< the metric's place among those of its owner, in CSV and comparisons; 0: no metric
   Worse worse = Worse::neither;
   std::string_view ncu = "";
   double (*weight)(const Owner&) = nullptr;
-  Extent extent = Extent::of_request;
+  Extent extent = Extent::one_request;
   bool stops_trials = false;
   /// Returns the value where the field alone does not say whether it was observed; null: the field says it.
   std::optional<MetricValue> (*value)(const Owner&) = nullptr;
@@ -103,20 +103,24 @@ inline constexpr std::tuple total_facts = {
                                         Unit::nanoseconds,
                                         "mean latency of a read of DRAM, from the SM and back",
                                         {.column = 10, .worse = Worse::high, .stops_trials = true}},
-    TotalFact<&Totals::dram_read_bytes>{
-        "dram_read_bytes",
-        Unit::bytes,
-        "bytes read from DRAM",
-        {.column = 11, .worse = Worse::high, .ncu = "dram__bytes_read.sum", .extent = Extent::of_snapshot}},
-    TotalFact<&Totals::dram_write_bytes>{
-        "dram_write_bytes",
-        Unit::bytes,
-        "bytes written to DRAM",
-        {.column = 12, .worse = Worse::high, .ncu = "dram__bytes_write.sum", .extent = Extent::of_snapshot}},
+    TotalFact<&Totals::dram_read_bytes>{"dram_read_bytes",
+                                        Unit::bytes,
+                                        "bytes read from DRAM",
+                                        {.column = 11,
+                                         .worse = Worse::high,
+                                         .ncu = "dram__bytes_read.sum",
+                                         .extent = Extent::whole_snapshot}},
+    TotalFact<&Totals::dram_write_bytes>{"dram_write_bytes",
+                                         Unit::bytes,
+                                         "bytes written to DRAM",
+                                         {.column = 12,
+                                          .worse = Worse::high,
+                                          .ncu = "dram__bytes_write.sum",
+                                          .extent = Extent::whole_snapshot}},
     TotalFact<&Totals::dram_write_bytes_before>{"dram_write_bytes_before",
                                                 Unit::bytes,
                                                 "bytes written to DRAM that were in the L2 before",
-                                                {.column = 13, .extent = Extent::of_snapshot}},
+                                                {.column = 13, .extent = Extent::whole_snapshot}},
     TotalFact<&Totals::cold_miss_share>{"cold_miss_share",
                                         Unit::fraction,
                                         "share of first touches among the sectors that loads miss in the L2",
@@ -151,7 +155,7 @@ inline constexpr std::tuple site_facts = {
                                       "warp-level executions in the snapshot",
                                       {.column = 12,
                                        .ncu = "smsp__inst_executed",
-                                       .extent = Extent::of_snapshot,
+                                       .extent = Extent::whole_snapshot,
                                        .value = executions_metric}},
     SiteFact<&SiteResult::active_lanes>{"active_lanes",
                                         Unit::per_request,
@@ -169,18 +173,19 @@ inline constexpr std::tuple site_facts = {
          .worse = Worse::high,
          .ncu = "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio",
          .weight = executions_of}},
-    SiteFact<&SiteResult::bytes_used>{
-        "bytes_used",
-        Unit::bytes,
-        "distinct bytes that lanes requested",
-        {.column = 13, .ncu = "smsp__sass_data_bytes_mem_global_op_ld.sum", .extent = Extent::of_snapshot}},
+    SiteFact<&SiteResult::bytes_used>{"bytes_used",
+                                      Unit::bytes,
+                                      "distinct bytes that lanes requested",
+                                      {.column = 13,
+                                       .ncu = "smsp__sass_data_bytes_mem_global_op_ld.sum",
+                                       .extent = Extent::whole_snapshot}},
     SiteFact<&SiteResult::bytes_moved>{"bytes_moved",
                                        Unit::bytes,
                                        "bytes of all sectors touched",
                                        {.column = 14,
                                         .worse = Worse::high,
                                         .ncu = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-                                        .extent = Extent::of_snapshot}},
+                                        .extent = Extent::whole_snapshot}},
     SiteFact<&SiteResult::bank_conflicts>{"bank_conflicts",
                                           Unit::per_request,
                                           "shared memory: extra passes per request",

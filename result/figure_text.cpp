@@ -99,8 +99,8 @@ std::string cycles(const std::optional<Statistic>& count) {
 }
 
 double std_of_order(const Statistic& statistic) {
-  const double all = statistic.std_deviation, of_machine = statistic.of_machine.value_or(0);
-  return std::sqrt(std::max(0.0, all * all - of_machine * of_machine));
+  const double all = statistic.std_deviation, machine_deviation = statistic.machine_deviation.value_or(0);
+  return std::sqrt(std::max(0.0, all * all - machine_deviation * machine_deviation));
 }
 
 std::string duration(const Statistic& microseconds) {

@@ -40,10 +40,11 @@ void read(const JsonNode& node, Statistic& target) {
   read(node["histogram"], target.histogram);
   if (!node.has("std_of_machine"))
     return;
-  const JsonNode of_machine = node["std_of_machine"];
-  of_machine.read(target.of_machine.emplace());
-  of_machine.require(*target.of_machine >= 0 && *target.of_machine <= target.std_deviation * (1 + rounding),
-                     "a number from 0 to std");
+  const JsonNode machine_deviation = node["std_of_machine"];
+  machine_deviation.read(target.machine_deviation.emplace());
+  machine_deviation.require(*target.machine_deviation >= 0 &&
+                                *target.machine_deviation <= target.std_deviation * (1 + rounding),
+                            "a number from 0 to std");
 }
 
 template <class Number> void read(const JsonNode& node, Number& target) {
@@ -178,10 +179,10 @@ void read(const JsonNode& node, KernelTime& target) {
   node["bound"].read_word(target.bound, bound_named, "the name of a resource or latency");
   if (node.has("bounds"))
     node["bounds"].for_each([&](const JsonNode& item) {
-      BoundOfMachines& of_machines = target.bounds.emplace_back();
-      item["bound"].read_word(of_machines.bound, bound_named, "the name of a resource or latency");
-      item["trials"].read(of_machines.trials);
-      read_amount(item["microseconds"], of_machines.microseconds);
+      BoundOfMachines& bound_time = target.bounds.emplace_back();
+      item["bound"].read_word(bound_time.bound, bound_named, "the name of a resource or latency");
+      item["trials"].read(bound_time.trials);
+      read_amount(item["microseconds"], bound_time.microseconds);
     });
 }
 
@@ -351,7 +352,7 @@ void read(const JsonNode& node, ErrorOfKind& target) {
   node["within"].require(target.within >= 0, "a number that is not below 0");
   node["launches"].read(target.launches);
   node["measured_on"].read(target.measured_on);
-  node["of_any_kind"].read(target.of_any_kind);
+  node["of_any_kind"].read(target.covers_all_kinds);
 }
 
 void read(const JsonNode& node, Accuracy& target) {

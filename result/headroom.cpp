@@ -62,9 +62,9 @@ double reachable_dram_bytes_per_ns(const Machine& machine, double read_bytes, do
   if (bytes <= 0)
     return machine.dram_bytes_per_ns * machine.reads_reach;
   // The bus is turned for each byte that is written after one that was read; writes alone need no turn.
-  const double of_reads = 1 / machine.reads_reach, of_copies = 1 / machine.copies_reach;
+  const double read_share = 1 / machine.reads_reach, copy_share = 1 / machine.copies_reach;
   return machine.dram_bytes_per_ns /
-         (of_reads + 2 * std::min(read_bytes, write_bytes) / bytes * (of_copies - of_reads));
+         (read_share + 2 * std::min(read_bytes, write_bytes) / bytes * (copy_share - read_share));
 }
 
 std::optional<Headroom> headroom_of(const KernelResult& kernel) {

@@ -34,8 +34,8 @@ std::optional<LikelyTime> likely_time_of(const KernelResult& kernel) {
     return std::nullopt;
   // Both errors are relative, and neither depends on the other.
   const double mean = kernel.time->microseconds.mean;
-  const double of_trials = 2 * kernel.time->microseconds.std_deviation / mean;
-  const double factor = std::exp(std::hypot(std::log1p(like->within), of_trials));
+  const double trial_deviation = 2 * kernel.time->microseconds.std_deviation / mean;
+  const double factor = std::exp(std::hypot(std::log1p(like->within), trial_deviation));
   return LikelyTime{mean / factor, mean * factor, *like};
 }
 

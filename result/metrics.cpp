@@ -66,7 +66,7 @@ constexpr KernelMetric times_of_kernels[] = {
      .ncu = "sm__cycles_elapsed.max",
      .meaning = "cycles of the SM clock, of the blocks in the snapshot",
      .value = time_of<&KernelTime::cycles, KernelResult>,
-     .extent = of_snapshot,
+     .extent = whole_snapshot,
      .varies = true,
      .stops_trials = true},
 };

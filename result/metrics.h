@@ -18,7 +18,7 @@ enum class Worse : std::uint8_t { high, low, neither };
 
 /// Distinguishes metrics that stay the same when the snapshot holds more blocks from those that grow with
 /// them.
-enum class Extent : std::uint8_t { of_request, of_snapshot };
+enum class Extent : std::uint8_t { one_request, whole_snapshot };
 
 struct MetricValue {
   double mean = 0;
@@ -39,7 +39,7 @@ template <class Owner> struct Metric {
   std::optional<MetricValue> (*value)(const Owner&);
   /// Returns the weight in the mean over several owners; null: their values add up.
   double (*weight)(const Owner&) = nullptr;
-  Extent extent = Extent::of_request;
+  Extent extent = Extent::one_request;
   bool varies = false;       ///< over trials
   bool stops_trials = false; ///< --confidence bounds its interval
 };

@@ -31,14 +31,14 @@ struct LatencyParts {
   double l1_ns = 0, l2_ns = 0, dram_ns = 0, shared_ns = 0, constant_ns = 0;
 };
 
-/// What a kernel's warps do, from trials on a clock; mean over trials.
+/// The states of a kernel's warps, from trials on a clock; mean over trials.
 struct WarpTime {
   ByState states{};        ///< the share of each in the warps' time, from their begin to their block's end
   double resident = 0;     ///< warps per SM that have not ended, mean over time and the GPU's SMs
   double cycles_apart = 0; ///< between two instructions of a warp, or accesses where no more is known
 };
 
-/// What warps do at a line of the source, of which there is a site in its file; mean over trials.
+/// The states of warps at a line of the source, of which there is a site in its file; mean over trials.
 struct LineTime {
   std::string file;
   std::uint32_t line = 0;
@@ -100,7 +100,7 @@ struct LaneRequest {
   double share = 0;        ///< of the site's requests that need as many
   std::uint32_t parts = 0; ///< sectors, or passes
   std::uint32_t bytes = 0; ///< of each lane
-  /// Where each lane accesses, in bytes behind the begin of the lowest 128-byte line; none: it is not active.
+  /// The address of each lane, in bytes behind the begin of the lowest 128-byte line; none: it is not active.
   std::array<std::optional<std::uint64_t>, 32> offsets;
 };
 
@@ -138,7 +138,7 @@ struct Totals {
   /// The share of the addresses that accesses to constant memory find in their SM's constant cache; and of
   /// the others, in the constant cache that a group of SMs shares.
   std::optional<Statistic> constant_hit_rate, constant_group_hit_rate;
-  /// Where the L2 has partitions, of the sectors that loads look up: the share that hits in the partition
+  /// If the L2 has partitions, of the sectors that loads look up, the share that hits in the partition
   /// next to the SM; and the sectors of loads and stores that cross to the other one.
   std::optional<Statistic> l2_near_hit_rate, l2_crossing_share;
   std::optional<double> dram_read_bytes, dram_write_bytes; ///< mean over trials
@@ -213,7 +213,7 @@ struct CodeExecution {
   double largest_difference = 0;       ///< of these as floats, relative to the larger one
 };
 
-/// What the warps of the snapshot executed, by the machine code that the clock followed.
+/// The instructions that the warps of the snapshot executed, by the machine code that the clock followed.
 struct ExecutedCode {
   std::uint32_t architecture = 0; ///< 80 is sm_80
   std::uint64_t instructions = 0; ///< of warps
@@ -307,7 +307,7 @@ struct NamedHash {
   std::uint64_t hash = 0; ///< of its bytes: support/hash.h
 };
 
-/// What a result was made from, so that one can tell whether two differ for that reason.
+/// The inputs that a result was made from, so that one can tell whether two differ for that reason.
 struct Manifest {
   std::string version;            ///< of Warplens
   std::vector<NamedHash> sources; ///< those named on the command line of `profile`

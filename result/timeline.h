@@ -25,8 +25,8 @@ struct Timeline {
   };
   struct Channel {
     std::vector<std::uint64_t> requests; ///< lines that were read or written, at least in part
-    /// Of these, what was read and what was written, and the rows that banks activated for them. Empty in
-    /// results of before these were counted.
+    /// The sectors that were read, those that were written, and the rows that banks activated for them. Empty
+    /// in results of before these were counted.
     std::vector<std::uint64_t> reads, writes, activations;
     std::vector<double> outstanding; ///< mean number of them that have reached the L2 but are not yet served
   };

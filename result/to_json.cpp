@@ -39,7 +39,7 @@ bool all_finite(const Statistic& statistic) {
   for (double edge : statistic.histogram.edges)
     if (!std::isfinite(edge))
       return false;
-  return std::isfinite(statistic.of_machine.value_or(0));
+  return std::isfinite(statistic.machine_deviation.value_or(0));
 }
 
 void put(Json& object, const char* key, const std::optional<Statistic>& value) {
@@ -50,7 +50,7 @@ void put(Json& object, const char* key, const std::optional<Statistic>& value) {
                  {"ci95", {value->ci95[0], value->ci95[1]}},
                  {"spread95", {value->spread95[0], value->spread95[1]}},
                  {"histogram", {{"edges", value->histogram.edges}, {"counts", value->histogram.counts}}}};
-  put(object[key], "std_of_machine", value->of_machine);
+  put(object[key], "std_of_machine", value->machine_deviation);
   const auto& counts = value->histogram.counts;
   if (std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}) < few_trials)
     object[key]["few_samples"] = true;
@@ -91,10 +91,10 @@ void put(Json& object, const char* key, const std::optional<KernelTime>& time) {
   json["mean_busy"] = shares_by<Resource>(time->mean_busy);
   json["bound"] = name_of_bound(time->bound);
   json["kind"] = name_of(kind_of(*time));
-  for (const BoundOfMachines& of_machines : time->bounds)
-    json["bounds"].push_back({{"bound", name_of_bound(of_machines.bound)},
-                              {"trials", of_machines.trials},
-                              {"microseconds", of_machines.microseconds}});
+  for (const BoundOfMachines& bound_time : time->bounds)
+    json["bounds"].push_back({{"bound", name_of_bound(bound_time.bound)},
+                              {"trials", bound_time.trials},
+                              {"microseconds", bound_time.microseconds}});
 }
 
 void put(Json& object, const char* key, const std::optional<WarpTime>& warps) {
@@ -336,10 +336,11 @@ Json to_json(const Accuracy& accuracy) {
   put(json, "l2_read_hit_rate", accuracy.l2_read_hit_rate);
   for (std::size_t kind = 0; kind < launch_kinds; ++kind)
     if (const std::optional<ErrorOfKind>& error = accuracy.time_by_kind[kind])
-      json["time_by_kind"][std::string(name_of(LaunchKind(kind)))] = {{"within", error->within},
-                                                                      {"launches", error->launches},
-                                                                      {"measured_on", error->measured_on},
-                                                                      {"of_any_kind", error->of_any_kind}};
+      json["time_by_kind"][std::string(name_of(LaunchKind(kind)))] = {
+          {"within", error->within},
+          {"launches", error->launches},
+          {"measured_on", error->measured_on},
+          {"of_any_kind", error->covers_all_kinds}};
   json["without"] = accuracy.without;
   json["date"] = accuracy.date;
   return json;

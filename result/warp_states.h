@@ -10,9 +10,9 @@
 
 namespace warplens {
 
-/// What a resident warp does in a cycle, under the names of NVIDIA's Nsight Compute (Kernel Profiling Guide,
-/// "Warp Stall Reasons"): it issues (`selected`), or says why it does not. `ended`: it waits for other warps
-/// of its block to end, for which that guide has no name.
+/// The state of a resident warp in a cycle, under the names of NVIDIA's Nsight Compute (Kernel Profiling
+/// Guide, "Warp Stall Reasons"): it issues (`selected`), or says why it does not. `ended`: it waits for other
+/// warps of its block to end, for which that guide has no name.
 enum class WarpState : std::uint8_t {
   selected,
   not_selected,

@@ -143,10 +143,10 @@ Expected<Elf> read_elf(Bytes cubin) {
       count > (cubin.size() - sections_at) / section_bytes || names_at >= count)
     return fail("the cubin's table of sections is not inside the file");
 
-  struct Place {
+  struct NameAndLink {
     std::uint32_t name = 0, link = 0;
   };
-  std::vector<Place> places(count);
+  std::vector<NameAndLink> places(count);
   elf.sections.resize(count);
   ByteReader table(cubin, static_cast<std::size_t>(sections_at));
   for (std::size_t i = 0; i < count; ++i) {

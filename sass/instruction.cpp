@@ -412,10 +412,11 @@ private:
 
   /// HGMMA, IGMMA, QGMMA: a product by the four warps of a warp group, of 64 × n elements.
   void warp_group_matrix() {
-    const bool of_bytes = operation_.code == 0x1f1; // whose sums have 32 bits, and n multiples of 16 above 32
-    const std::uint32_t field = word_.bits(53, of_bytes ? 6 : 5), step = field / 3;
-    const std::uint32_t n = !of_bytes ? 8 * (field + 1) : step < 4 ? 8 * (step + 1) : 16 * (step - 1);
-    const auto registers = static_cast<std::uint8_t>(n / (of_bytes || word_.bit(75) ? 2 : 4));
+    const bool counts_bytes =
+        operation_.code == 0x1f1; // whose sums have 32 bits, and n multiples of 16 above 32
+    const std::uint32_t field = word_.bits(53, counts_bytes ? 6 : 5), step = field / 3;
+    const std::uint32_t n = !counts_bytes ? 8 * (field + 1) : step < 4 ? 8 * (step + 1) : 16 * (step - 1);
+    const auto registers = static_cast<std::uint8_t>(n / (counts_bytes || word_.bit(75) ? 2 : 4));
     write(16, registers);
     if (form_ == 4) // both matrices are in shared memory
       read_uniform(24, 4);

@@ -1111,15 +1111,15 @@ private:
     name(o_.bf16 ? ".BF16.UNPACK" : ".F16.UNPACK");
     o_.high = flag(88, ".H1");
     ignore(89, 1);
-    const bool first_of_kind = flag(73), of_bytes = flag(74);
+    const bool first_of_kind = flag(73), counts_bytes = flag(74);
     const std::uint32_t kind = take(82, 2);
     if (take(77, 2) != 0 || o_.bf16 != (kind == 2))
       refuse("small floats to other floats");
-    else if (kind == 2 && of_bytes && first_of_kind)
+    else if (kind == 2 && counts_bytes && first_of_kind)
       small_float_type(SmallFloat::e8m0);
-    else if (kind == 0 && of_bytes)
+    else if (kind == 0 && counts_bytes)
       small_float_type(first_of_kind ? SmallFloat::e4m3 : SmallFloat::e5m2);
-    else if (of_bytes)
+    else if (counts_bytes)
       small_float_type(first_of_kind ? SmallFloat::e3m2 : SmallFloat::e2m3);
     else if (first_of_kind)
       small_float_type(SmallFloat::e2m1);
@@ -2160,7 +2160,7 @@ private:
       ignore(64, 8);
     o_.space = Space::global;
   }
-  /// What only moves data closer, or orders accesses.
+  /// Instructions that only move data closer, or order accesses.
   void hint(std::string_view text) {
     begin(Opcode::nop, text);
     uniform_guard_ = true;
@@ -2385,18 +2385,18 @@ private:
       name(".B");
     }
     // Few inputs can be scattered, so that B begins before A has all coordinates.
-    unsigned of_a = o_.image.coordinates, of_b = unsigned(has_handle) + unsigned(has_level);
+    unsigned words_of_a = o_.image.coordinates, words_of_b = unsigned(has_handle) + unsigned(has_level);
     if (kind == TextureKind::gradients) {
-      of_a += unsigned(has_handle);
-      of_b = 4;
+      words_of_a += unsigned(has_handle);
+      words_of_b = 4;
     }
     if (flag(60, ".SCR") && kind != TextureKind::gradients) {
-      const unsigned all = of_a + of_b;
-      of_a = all <= 2 ? 1 : all <= 4 ? 2 : 4;
-      of_b = all - of_a;
+      const unsigned all = words_of_a + words_of_b;
+      words_of_a = all <= 2 ? 1 : all <= 4 ? 2 : 4;
+      words_of_b = all - words_of_a;
     }
-    o_.a = general_source(24, static_cast<std::uint8_t>(of_a));
-    o_.b = general_source(32, static_cast<std::uint8_t>(of_b));
+    o_.a = general_source(24, static_cast<std::uint8_t>(words_of_a));
+    o_.b = general_source(32, static_cast<std::uint8_t>(words_of_b));
   }
 
   void surface(Opcode opcode, std::string_view text) {

@@ -31,9 +31,10 @@ public:
     const Growth::Point point = growth_.accesses(ways);
     if (std::isinf(point.accesses))
       return {infinite, infinite};
-    const double of_instruction = process_.seconds_per_instruction(ways);
-    return {std::log(point.accesses * of_instruction / process_.accesses_per_instruction),
-            point.slope / point.accesses + process_.alpha * process_.misses.slope(ways) / of_instruction};
+    const double instruction_seconds = process_.seconds_per_instruction(ways);
+    return {std::log(point.accesses * instruction_seconds / process_.accesses_per_instruction),
+            point.slope / point.accesses +
+                process_.alpha * process_.misses.slope(ways) / instruction_seconds};
   }
   /// Returns the lines of its working set, if they are no more than `limit`.
   std::optional<double> lines_within(double limit) {
@@ -93,8 +94,8 @@ private:
     for (const CacheProcess& process : processes_)
       ways.push_back(process.accesses_per_instruction / process.seconds_per_instruction(ways_));
     const double sum = std::accumulate(ways.begin(), ways.end(), 0.0);
-    for (double& of_one : ways)
-      of_one *= ways_ / sum;
+    for (double& way_count : ways)
+      way_count *= ways_ / sum;
     return ways;
   }
 
@@ -320,14 +321,15 @@ Equilibria equilibria(std::span<const CacheProcess> processes, double ways) {
 }
 
 std::vector<double> ways_by_accesses(std::span<const CacheProcess> processes, double ways) {
-  return in_proportion(processes, ways, [](const CacheProcess& process, double of_it) {
-    return process.accesses_per_instruction / process.seconds_per_instruction(of_it);
+  return in_proportion(processes, ways, [](const CacheProcess& process, double own_ways) {
+    return process.accesses_per_instruction / process.seconds_per_instruction(own_ways);
   });
 }
 
 std::vector<double> ways_by_misses(std::span<const CacheProcess> processes, double ways) {
-  return in_proportion(processes, ways, [](const CacheProcess& process, double of_it) {
-    return process.misses(of_it) * process.accesses_per_instruction / process.seconds_per_instruction(of_it);
+  return in_proportion(processes, ways, [](const CacheProcess& process, double own_ways) {
+    return process.misses(own_ways) * process.accesses_per_instruction /
+           process.seconds_per_instruction(own_ways);
   });
 }
 

@@ -11,7 +11,7 @@
 
 namespace warplens::sharing {
 
-/// What a process does when it runs alone, in a stationary phase.
+/// The behaviour of a process that runs alone, in a stationary phase.
 struct CacheProcess {
   MissCurve misses;
   double accesses_per_instruction = 0; ///< API: look-ups of the shared cache; above 0

@@ -11,7 +11,7 @@ namespace {
 /// used again within far fewer.
 constexpr std::size_t max_accesses = std::size_t{1} << 22;
 
-/// Where fewer processes in a million million can still gain a line, the number of lines grows no more.
+/// If fewer processes in a million million can still gain a line, the number of lines grows no more.
 constexpr double no_growth = 1e-12;
 
 } // namespace

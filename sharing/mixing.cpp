@@ -36,8 +36,8 @@ template <class Visit> void each_poisson(double mean, std::optional<double> end,
 /// Returns the cycles for which the result of an instruction of the pipe holds up its warp, in the mean over
 /// the instructions, at that rate of the kernel.
 double wait_of(const PipeUse& pipe, double per_cycle, double warps, Form form) {
-  const double of_distances = form == Form::corrected ? per_cycle : per_cycle * pipe.share;
-  const double ahead = of_distances * pipe.latency / warps; // of a warp, until the result is there
+  const double distance_rate = form == Form::corrected ? per_cycle : per_cycle * pipe.share;
+  const double ahead = distance_rate * pipe.latency / warps; // of a warp, until the result is there
   const auto end = form == Form::literal ? std::optional(warps) : std::nullopt;
   double needed = 0, wait = 0, product = 0;
   each_poisson(ahead, end, [&](unsigned x, double probability) {
@@ -86,8 +86,8 @@ std::vector<double> rates_at_full(std::span<const MixedKernel> kernels, const st
   const auto other = [&](double first) { return std::min(limits[1], (1 - first / full(0)) * full(1)); };
   const double least = std::max(0.0, (1 - limits[1] / full(1)) * full(0));
   const double first = root(least, std::min(limits[0], full(0)), [&](double rate) {
-    const auto at_resource = [&](std::size_t k, double of_kernel) { // warps that wait for it
-      return active_warps(kernels[k], of_kernel, form) - of_kernel * (1 - loads[k].share);
+    const auto at_resource = [&](std::size_t k, double kernel_rate) { // warps that wait for it
+      return active_warps(kernels[k], kernel_rate, form) - kernel_rate * (1 - loads[k].share);
     };
     return rate * loads[0].share * at_resource(1, other(rate)) -
            first_turns * other(rate) * loads[1].share * at_resource(0, rate);

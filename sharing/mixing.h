@@ -14,7 +14,7 @@ namespace warplens::sharing {
 
 /// Returns, for each instruction of straight code, the distance to the instruction that waits for it (CD3),
 /// or 0 where none does. `uses` are pairs of instructions, by index: the second needs a result of the first.
-/// Of several that use a result, the first one waits; of several results that an instruction uses, it waits
+/// The first one of several that use a result waits; of several results that an instruction uses, it waits
 /// for that of the last memory instruction, or of the last instruction if none is one.
 std::vector<std::uint32_t> critical_distances(std::span<const std::pair<std::uint32_t, std::uint32_t>> uses,
                                               std::span<const bool> accesses_memory);

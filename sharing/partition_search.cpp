@@ -42,9 +42,9 @@ std::vector<RatedPartition> rate_partitions(std::span<const BlockPartition> part
     for (const double turns : all_turns) {
       if (turns != 0.5 && !tries_turns)
         continue;
-      const std::optional<PipeTurns> of_pipe =
+      const std::optional<PipeTurns> pipe_turns =
           search.memory_pipe ? std::optional(PipeTurns{*search.memory_pipe, turns}) : std::nullopt;
-      const std::vector<double> rates = mixed_rates(beside, search.issue_width, Form::corrected, of_pipe);
+      const std::vector<double> rates = mixed_rates(beside, search.issue_width, Form::corrected, pipe_turns);
       double gain = 0;
       for (std::size_t k = 0; k < 2; ++k)
         gain += alone[k] > 0 ? rates[k] / alone[k] : 0;

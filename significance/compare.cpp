@@ -92,7 +92,7 @@ double null_of(const Sides& sides, const VectorXd& gain, const EnsembleName& nam
 std::vector<Interval> intervals_of(const Sides& sides, const VectorXd& gain, const EnsembleName& name,
                                    const ExplainOptions& options) {
   MatrixXd bars(sides.groups, static_cast<Index>(resamples));
-  // Where all drawn runs gain the same, there is nothing to explain.
+  // If all drawn runs gain the same, there is nothing to explain.
   std::vector<std::uint8_t> is_usable(resamples);
   tbb::parallel_for(std::size_t{0}, resamples, [&](std::size_t resample) {
     const EnsembleName trial = resample_of(name, resample);
@@ -106,11 +106,11 @@ std::vector<Interval> intervals_of(const Sides& sides, const VectorXd& gain, con
   });
   std::vector<Interval> intervals;
   for (Index group = 0; group < sides.groups; ++group) {
-    std::vector<double> of_group;
+    std::vector<double> group_bars;
     for (std::size_t resample = 0; resample < resamples; ++resample)
       if (is_usable[resample] != 0)
-        of_group.push_back(bars(group, static_cast<Index>(resample)));
-    intervals.push_back(of_group.empty() ? Interval{} : middle95(std::move(of_group)));
+        group_bars.push_back(bars(group, static_cast<Index>(resample)));
+    intervals.push_back(group_bars.empty() ? Interval{} : middle95(std::move(group_bars)));
   }
   return intervals;
 }

@@ -9,7 +9,7 @@ namespace {
 /// The group of counters without a line, where lines are the groups.
 constexpr const char* whole_kernel = "the whole kernel";
 
-std::string line_of(const Place& place) {
+std::string line_of(const SourcePosition& place) {
   return fmt::format("{}:{}", place.file, place.line);
 }
 

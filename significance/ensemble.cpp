@@ -51,15 +51,15 @@ Ensemble mean_of(const Sums& sums, Index columns, std::size_t draws) {
   ensemble.coefficients = VectorXd::Zero(columns);
   ensemble.frequencies = VectorXd::Zero(columns);
   ensemble.batch_means.resize(static_cast<Index>(sums.size()), batch_count);
-  for (const auto& [column, of_column] : sums) {
-    ensemble.coefficients(column) = of_column.coefficients.sum() / count;
-    ensemble.frequencies(column) = of_column.picked / count;
-    ensemble.batch_means.row(static_cast<Index>(ensemble.chosen.size())) = of_column.coefficients;
+  for (const auto& [column, column_sums] : sums) {
+    ensemble.coefficients(column) = column_sums.coefficients.sum() / count;
+    ensemble.frequencies(column) = column_sums.picked / count;
+    ensemble.batch_means.row(static_cast<Index>(ensemble.chosen.size())) = column_sums.coefficients;
     ensemble.chosen.push_back(column);
   }
   for (Index batch = 0; batch < batch_count; ++batch) {
-    const std::size_t of_batch = (draws + static_cast<std::size_t>(batch_count - 1 - batch)) / batch_count;
-    ensemble.batch_means.col(batch) /= static_cast<double>(std::max<std::size_t>(of_batch, 1));
+    const std::size_t batch_draws = (draws + static_cast<std::size_t>(batch_count - 1 - batch)) / batch_count;
+    ensemble.batch_means.col(batch) /= static_cast<double>(std::max<std::size_t>(batch_draws, 1));
   }
   return ensemble;
 }
@@ -87,12 +87,12 @@ Ensemble draw_ensemble(const Problem& problem, const SelectionOptions& options, 
   for (std::size_t done = 0; done < draws;) {
     const std::size_t last = std::min(draws, done + round_blocks * block_draws);
     const std::size_t blocks = (last - done + block_draws - 1) / block_draws;
-    std::vector<Sums> of_block(blocks);
+    std::vector<Sums> block_sums(blocks);
     tbb::parallel_for(std::size_t{0}, blocks, [&](std::size_t block) {
       const std::size_t first = done + block * block_draws;
-      of_block[block] = draw_block(tree, name, first, std::min(last, first + block_draws));
+      block_sums[block] = draw_block(tree, name, first, std::min(last, first + block_draws));
     });
-    for (const Sums& block : of_block)
+    for (const Sums& block : block_sums)
       for (const auto& [column, more] : block) {
         sums[column].coefficients += more.coefficients;
         sums[column].picked += more.picked;

@@ -12,9 +12,9 @@ namespace {
 /// Returns by what figures of the snapshot are multiplied to become those of all launches.
 double scale_of(const KernelResult& kernel) {
   const double blocks = static_cast<double>(kernel.grid.count());
-  const double of_grid =
+  const double snapshots_in_grid =
       kernel.snapshot.blocks == 0 ? 1 : blocks / static_cast<double>(kernel.snapshot.blocks);
-  return of_grid * static_cast<double>(std::max<std::uint64_t>(kernel.launches, 1));
+  return snapshots_in_grid * static_cast<double>(std::max<std::uint64_t>(kernel.launches, 1));
 }
 
 double misses(const std::optional<Statistic>& hit_rate) {
@@ -23,7 +23,7 @@ double misses(const std::optional<Statistic>& hit_rate) {
 
 /// Adds the counters of one access; `scale` multiplies those of the snapshot.
 void add_access(RegionBuilder& builder, const SiteResult& site, double scale) {
-  const Place place{site.site.file, site.site.line, site.site.expression};
+  const SourcePosition place{site.site.file, site.site.line, site.site.expression};
   const auto add = [&](const char* kind, double value) {
     builder.add(fmt::format("{} {}:{}:{}", kind, site.site.file, site.site.line, site.site.column), kind,
                 place, scale * value);
@@ -56,8 +56,8 @@ void add_arithmetic(RegionBuilder& builder, const LineTime& line, double scale) 
       {InstructionKind::tensor, "tensor_instructions"}};
   for (const auto& [kind, name] : kinds)
     if (const double warps = (*line.work)[static_cast<std::size_t>(kind)].warps; warps > 0)
-      builder.add(fmt::format("{} {}:{}", name, line.file, line.line), name, Place{line.file, line.line, ""},
-                  scale * warps);
+      builder.add(fmt::format("{} {}:{}", name, line.file, line.line), name,
+                  SourcePosition{line.file, line.line, ""}, scale * warps);
 }
 
 /// Returns the least share of the launch in which an SM has warps, mean over SMs: the resident warps,

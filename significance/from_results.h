@@ -19,7 +19,7 @@ struct ProfiledRun {
 /// the
 ///   levels before it; `shared_passes`, `bank_conflicts`: passes through shared memory, and those that
 ///   conflicts add; `constant_misses`: addresses that the SM's constant cache lacks; `atomics`.
-/// Of lines, where the model followed the machine code: `fp32_instructions`, `fp64_instructions`,
+/// The counters of lines, if the model followed the machine code: `fp32_instructions`, `fp64_instructions`,
 /// `fp16_instructions` and `tensor_instructions` of warps; and of the kernel, all of its `instructions`.
 /// Targets are modelled: `modelled_time` in seconds, `modelled_ul`, `latency` in ns, `dram_bytes`. Launches
 /// of one kernel that were modelled apart are averaged before.

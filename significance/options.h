@@ -11,7 +11,7 @@
 
 namespace warplens::significance {
 
-/// What counters are summed over, and what they are grouped by.
+/// The groups that counters are summed over, and what they are grouped by.
 enum class Grouping {
   access, ///< each access has counters of its own; they are grouped by resource
   kernel, ///< counters of the whole kernel, grouped by resource

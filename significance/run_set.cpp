@@ -1,23 +1,18 @@
 #include "significance/run_set.h"
 
+#include "support/parse_number.h"
+
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 namespace warplens::significance {
-
-std::optional<double> number_in(const std::string& text) {
-  double value = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return problem == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
-}
 
 namespace {
 
 bool same_value(const std::string& a, const std::string& b) {
   if (a == b)
     return true;
-  const auto first = number_in(a), second = number_in(b);
+  const auto first = parse_number(a), second = parse_number(b);
   return first && second && *first == *second;
 }
 
@@ -99,8 +94,8 @@ void RegionBuilder::begin_run(Parameters parameters) {
     values.push_back(missing);
 }
 
-void RegionBuilder::add(const std::string& name, const std::string& kind, const std::optional<Place>& place,
-                        double value) {
+void RegionBuilder::add(const std::string& name, const std::string& kind,
+                        const std::optional<SourcePosition>& place, double value) {
   const auto [known, is_new] = places_.emplace(name, region_.counters.size());
   if (is_new)
     region_.counters.push_back({name, kind, place, std::vector<double>(region_.runs.size(), missing)});

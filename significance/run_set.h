@@ -19,8 +19,6 @@ inline constexpr double missing = std::numeric_limits<double>::quiet_NaN();
 /// The configuration of a run, in the order of its parameters: {"n", "60"}.
 using Parameters = std::vector<std::pair<std::string, std::string>>;
 
-/// Returns the number that a parameter's value is; none if it is another word.
-std::optional<double> number_in(const std::string& text);
 /// Returns "n=60, t=8".
 std::string text_of(const Parameters& parameters);
 /// Returns whether the two name the same values; numbers are compared as such, so that "60" is "60.0".
@@ -29,7 +27,7 @@ bool same_configuration(const Parameters& a, const Parameters& b);
 std::optional<std::string> value_of(const Parameters& parameters, const std::string& name);
 
 /// A place in the source to which a counter belongs.
-struct Place {
+struct SourcePosition {
   std::string file;
   std::uint32_t line = 0;
   std::string expression;
@@ -37,13 +35,14 @@ struct Place {
 
 /// A counter of a region. It is extensive (a count, bytes, a sum of times), so that it grows with the work.
 struct Counter {
-  std::string name;           ///< unique in its region: "dram_sectors gemm.cu:31:20"
-  std::string kind;           ///< what decides its resource: "dram_sectors"; empty: the name
-  std::optional<Place> place; ///< none: of the whole kernel
-  std::vector<double> values; ///< one per run, or `missing`
+  std::string name;                    ///< unique in its region: "dram_sectors gemm.cu:31:20"
+  std::string kind;                    ///< what decides its resource: "dram_sectors"; empty: the name
+  std::optional<SourcePosition> place; ///< none: of the whole kernel
+  std::vector<double> values;          ///< one per run, or `missing`
 };
 
-/// What a profile shows of a kernel in its largest run, beyond counters: whether a suggestion applies.
+/// The facts that a profile shows of a kernel in its largest run, beyond counters: whether a suggestion
+/// applies.
 struct Observations {
   struct Reuse {
     std::string object;
@@ -71,8 +70,8 @@ struct Region {
   std::optional<Observations> observations; ///< none: no profile
 };
 
-/// What stands for "time", a measured one, where that is not there: the cycles that a profiler counted, a
-/// modelled time, or the target of a table of runs; and for "ul", a modelled utilisation.
+/// The counter that stands for "time", a measured one, where that is not there: the cycles that a profiler
+/// counted, a modelled time, or the target of a table of runs; and for "ul", a modelled utilisation.
 inline constexpr const char *elapsed_cycles = "cycles", *modelled_time = "modelled_time",
                             *table_target = "target", *modelled_utilisation = "modelled_ul";
 
@@ -96,7 +95,8 @@ public:
   /// Begins a run, to which the following calls add.
   void begin_run(Parameters parameters);
   /// Adds to the run's counter; a counter that is there already grows by the value.
-  void add(const std::string& name, const std::string& kind, const std::optional<Place>& place, double value);
+  void add(const std::string& name, const std::string& kind, const std::optional<SourcePosition>& place,
+           double value);
   void set_target(const std::string& name, double value);
 
 private:

@@ -15,7 +15,7 @@ namespace warplens::significance {
 /// How much of the target a counter explains.
 struct CounterFigures {
   std::string name;
-  std::optional<Place> place;
+  std::optional<SourcePosition> place;
   double coefficient = 0; ///< mean over draws, of the column of norm 1; in the target's unit
   double frequency = 0;   ///< the share of the draws that chose it
   double belief = 0, reduction = 0;

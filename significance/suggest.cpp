@@ -13,7 +13,7 @@ constexpr std::uint64_t shared_bytes_per_block = 48 * 1024; ///< of static share
 constexpr double min_conflicts = 0.5;
 constexpr double max_active_lanes = 24;
 
-/// What a profile says about a suggestion: whether it applies, and why.
+/// The evidence of a profile on a suggestion: whether it applies, and why.
 struct Finding {
   bool applies = true;
   std::string reason;

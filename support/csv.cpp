@@ -5,7 +5,7 @@
 namespace warplens {
 namespace {
 
-/// What bounds the memory that a hostile file takes: each field costs as much as some thirty bytes of text.
+/// The bound of the memory that a hostile file takes: each field costs as much as some thirty bytes of text.
 constexpr std::size_t max_fields = 50'000'000;
 
 /// Reads one record after the other.

@@ -1,8 +1,8 @@
 #include "support/csv_table.h"
 
+#include "support/parse_number.h"
+
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 
 namespace warplens {
 
@@ -41,9 +41,8 @@ Expected<std::optional<double>> CsvTable::number(std::size_t row, std::string_vi
   const std::string text = cell(row, column);
   if (text.empty())
     return std::nullopt;
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
+  const std::optional<double> value = parse_number(text);
+  if (!value)
     return fail("{}: '{}' in column {} is not a number", place(row), text, column);
   return value;
 }

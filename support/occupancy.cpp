@@ -17,8 +17,9 @@ std::uint64_t registers_of_warp(const SmResources& sm, std::uint32_t registers_p
 
 /// Returns the number of warps that the registers of an SM suffice for.
 std::uint64_t warps_by_registers(const SmResources& sm, std::uint32_t registers_per_thread) {
-  const std::uint64_t of_warp = registers_of_warp(sm, registers_per_thread);
-  return of_warp == 0 ? unlimited : sm.registers / sm.sub_partitions / of_warp * sm.sub_partitions;
+  const std::uint64_t warp_registers = registers_of_warp(sm, registers_per_thread);
+  return warp_registers == 0 ? unlimited
+                             : sm.registers / sm.sub_partitions / warp_registers * sm.sub_partitions;
 }
 
 /// Checks a block's registers as the hardware does: as if each sub-partition took part equally.

@@ -79,16 +79,16 @@ public:
     const auto site = numbers_.find(access.site);
     if (site == numbers_.end() || warp >= warps_ || access.active == 0 || access.kind == AccessKind::mark)
       return;
-    std::vector<Warp>& of_block = warps_of(block);
+    std::vector<Warp>& block_warps = warps_of(block);
     const bool is_shared = access.space == Space::shared;
     const std::string width = width_of(access.bytes);
     const auto put = [&](bool has_result, const std::string& name) {
-      append(of_block[warp], site->second, access, has_result, name);
+      append(block_warps[warp], site->second, access, has_result, name);
     };
     switch (access.kind) {
     case AccessKind::load:
       if (access.space == Space::constant)
-        return put_constant(of_block[warp], site->second, access);
+        return put_constant(block_warps[warp], site->second, access);
       return put(true, (is_shared ? "LDS" : "LDG.E") + width);
     case AccessKind::store: return put(false, (is_shared ? "STS" : "STG.E") + width);
     case AccessKind::update:
@@ -100,8 +100,8 @@ public:
       return sites_[site->second].is_reduction ? put(false, "RED.E.ADD" + width)
                                                : put(true, "ATOMG.E.ADD" + width);
     case AccessKind::barrier:
-      ++of_block[warp].instructions;
-      of_block[warp].lines +=
+      ++block_warps[warp].instructions;
+      block_warps[warp].lines +=
           fmt::format("{:04x} {:08x} 0 BAR.SYNC 0 0 \n", site->second * bytes_of_instruction, access.active);
       return;
     case AccessKind::mark: return;
@@ -113,17 +113,17 @@ public:
   void print(std::uint64_t first, std::uint64_t count, std::uint32_t threads, std::string& text,
              Position position) {
     for (std::uint64_t block = first; block < first + count; ++block) {
-      std::vector<Warp>& of_block = warps_of(block);
+      std::vector<Warp>& block_warps = warps_of(block);
       text += fmt::format("\n#BEGIN_TB\n\nthread block = {}\n", position(block));
       for (std::uint32_t warp = 0; warp < warps_; ++warp) {
         const std::uint32_t lanes = std::min<std::uint32_t>(warp_lanes, threads - warp * warp_lanes);
         const std::uint32_t mask = lanes == warp_lanes ? ~0u : (1u << lanes) - 1;
         text += fmt::format("\nwarp = {}\ninsts = {}\n{}{:04x} {:08x} 0 EXIT 0 0 \n", warp,
-                            of_block[warp].instructions + 1, of_block[warp].lines,
+                            block_warps[warp].instructions + 1, block_warps[warp].lines,
                             sites_.size() * bytes_of_instruction, mask);
       }
       text += "\n#END_TB\n";
-      of_block = std::vector<Warp>(); // its memory
+      block_warps = std::vector<Warp>(); // its memory
     }
   }
 
@@ -134,9 +134,9 @@ private:
   };
 
   std::vector<Warp>& warps_of(std::uint64_t block) {
-    std::vector<Warp>& of_block = blocks_[block];
-    of_block.resize(warps_);
-    return of_block;
+    std::vector<Warp>& block_warps = blocks_[block];
+    block_warps.resize(warps_);
+    return block_warps;
   }
 
   static std::uint32_t register_of(std::uint32_t site) { return 1 + site % result_registers; }

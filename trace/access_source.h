@@ -4,7 +4,7 @@
 
 #include "support/expected.h"
 #include "trace/executed.h"
-#include "trace/records.h"
+#include "trace/record_lists.h"
 
 #include <functional>
 #include <optional>
@@ -20,12 +20,15 @@ public:
   virtual bool truncated() const = 0;
   virtual const Program& program() const = 0;
   virtual const std::vector<Site>& sites() const = 0;
-  virtual const std::vector<Allocation>& allocations() const = 0;
   virtual const std::vector<Launch>& launches() const = 0;
-  /// Returns the memory uses of all launches, in order; each comes before the launch with the same number.
-  virtual const std::vector<MemoryUse>& memory_uses() const = 0;
   virtual std::optional<LaunchEnd> end_of(std::uint32_t launch) const = 0;
-  virtual const std::vector<KernelLaunches>& kernel_launches() const = 0;
+  /// Returns all records, as the program's run left them; a changed trace has other ones for the functions
+  /// above.
+  virtual const RecordLists& records() const = 0;
+  const std::vector<Allocation>& allocations() const { return records().allocations; }
+  /// Returns the memory uses of all launches, in order; each comes before the launch with the same number.
+  const std::vector<MemoryUse>& memory_uses() const { return records().memory_uses; }
+  const std::vector<KernelLaunches>& kernel_launches() const { return records().kernel_launches; }
 
   using Visit = std::function<void(std::uint64_t block, std::uint32_t warp, const WarpAccess&)>;
   /// Calls `visit` for each access of the launch, in program order within each (block, warp); blocks and

@@ -47,11 +47,9 @@ public:
   bool truncated() const override { return trace_.truncated(); }
   const Program& program() const override { return trace_.program(); }
   const std::vector<Site>& sites() const override { return trace_.sites(); }
-  const std::vector<Allocation>& allocations() const override { return trace_.allocations(); }
   const std::vector<Launch>& launches() const override { return trace_.launches(); }
-  const std::vector<MemoryUse>& memory_uses() const override { return trace_.memory_uses(); }
+  const RecordLists& records() const override { return trace_.records(); }
   std::optional<LaunchEnd> end_of(std::uint32_t launch) const override { return trace_.end_of(launch); }
-  const std::vector<KernelLaunches>& kernel_launches() const override { return trace_.kernel_launches(); }
   const Alteration* alteration() const override { return &alteration_; }
 
 protected:

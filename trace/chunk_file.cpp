@@ -260,8 +260,7 @@ Expected<ChunkHeader> ChunkInput::header_at(std::uint64_t offset) const {
   header.stored_bytes = reader.fixed<std::uint32_t>();
   header.raw_bytes = reader.fixed<std::uint32_t>();
   header.checksum = reader.fixed<std::uint64_t>();
-  if (type < static_cast<std::uint32_t>(ChunkType::program) ||
-      type > static_cast<std::uint32_t>(ChunkType::execution))
+  if (!is_chunk_type(type))
     return damage(offset, fmt::format("a chunk has the unknown type {}", type));
   if (header.raw_bytes > max_chunk_bytes || header.stored_bytes > stored_bound(header.raw_bytes))
     return damage(offset, fmt::format("a chunk of {} bytes that become {} is too long", header.stored_bytes,

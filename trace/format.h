@@ -34,19 +34,26 @@ inline constexpr std::size_t max_shapes = 4096;
 inline constexpr std::int64_t max_executed_instructions = 1 << 24;
 
 enum class ChunkType : std::uint32_t {
-  program = 1,
-  sites = 2,
-  allocations = 3,
-  launch = 4,
+#define WARPLENS_TRACE_RECORD(type, number, Record, list) type = number,
+#include "trace/records.def"
+#undef WARPLENS_TRACE_RECORD
   accesses = 5,
-  launch_end = 6,
-  kernel_launches = 7,
   index = 8,
-  memory_uses = 9,
-  cubin = 10,
   executed = 11,
-  execution = 12,
 };
+
+/// Returns whether a number is that of a chunk's type.
+constexpr bool is_chunk_type(std::uint32_t number) {
+  switch (ChunkType(number)) {
+#define WARPLENS_TRACE_RECORD(type, number, Record, list) case ChunkType::type:
+#include "trace/records.def"
+#undef WARPLENS_TRACE_RECORD
+  case ChunkType::accesses:
+  case ChunkType::index:
+  case ChunkType::executed: return true;
+  }
+  return false;
+}
 
 /// The header before each payload, all little-endian 32-bit numbers behind chunk_magic, in this order; then
 /// the checksum: the XXH64 of the stored payload, seeded with the XXH64 (seed 0) of the header's first 24

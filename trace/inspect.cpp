@@ -160,7 +160,7 @@ Expected<void> dump(const Reader& reader, std::ostream& out) {
       out.write(text.data(), static_cast<std::streamsize>(text.size()));
     };
     TRY(reader.for_each_access(launch.id, print));
-    for (const Execution& execution : reader.executions())
+    for (const Execution& execution : reader.records().executions)
       if (execution.launch == launch.id)
         line(out, "executed {} for {} blocks {} instructions {} words {} different {}{}", launch.id,
              execution.capability, execution.blocks, execution.warp_instructions, execution.words,
@@ -193,7 +193,7 @@ Expected<void> print_counts(const Reader& reader, std::ostream& out) {
   struct Count {
     std::uint64_t warps = 0, lanes = 0;
   };
-  using Place = std::tuple<std::string, std::uint32_t, std::uint32_t, AccessKind, Space>;
+  using SourceKey = std::tuple<std::string, std::uint32_t, std::uint32_t, AccessKind, Space>;
   for (const Launch& launch : reader.launches()) {
     std::map<std::tuple<std::uint64_t, AccessKind, Space>, Count> by_site;
     const auto read =
@@ -204,17 +204,18 @@ Expected<void> print_counts(const Reader& reader, std::ostream& out) {
         });
     if (!read)
       return read;
-    std::map<Place, Count> by_place;
+    std::map<SourceKey, Count> by_source;
     for (const auto& [key, counted] : by_site) {
       const auto& [id, kind, space] = key;
       const auto site = sites.find(id);
-      Count& count = by_place[site == sites.end() ? Place{fmt::format("site {:016x}", id), 0, 0, kind, space}
-                                                  : Place{printable(site->second->file), site->second->line,
-                                                          site->second->column, kind, space}];
+      Count& count =
+          by_source[site == sites.end() ? SourceKey{fmt::format("site {:016x}", id), 0, 0, kind, space}
+                                        : SourceKey{printable(site->second->file), site->second->line,
+                                                    site->second->column, kind, space}];
       count.warps += counted.warps;
       count.lanes += counted.lanes;
     }
-    for (const auto& [place, count] : by_place) {
+    for (const auto& [place, count] : by_source) {
       const auto& [file, row, column, kind, space] = place;
       line(out, "{}\t{}\t{}:{}:{}\t{}\t{}\t{}\t{}", launch.id, printable(launch.kernel), file, row, column,
            name_of(kind), name_of(space), count.warps, count.lanes);

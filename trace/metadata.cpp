@@ -356,15 +356,10 @@ Expected<void> decode(std::span<const std::uint8_t> payload, std::uint32_t count
   return {};
 }
 
-template Expected<void> decode(std::span<const std::uint8_t>, std::uint32_t, std::vector<Program>&);
-template Expected<void> decode(std::span<const std::uint8_t>, std::uint32_t, std::vector<Site>&);
-template Expected<void> decode(std::span<const std::uint8_t>, std::uint32_t, std::vector<Allocation>&);
-template Expected<void> decode(std::span<const std::uint8_t>, std::uint32_t, std::vector<Launch>&);
-template Expected<void> decode(std::span<const std::uint8_t>, std::uint32_t, std::vector<LaunchEnd>&);
-template Expected<void> decode(std::span<const std::uint8_t>, std::uint32_t, std::vector<KernelLaunches>&);
+#define WARPLENS_TRACE_RECORD(type, number, Record, list)                                                    \
+  template Expected<void> decode(std::span<const std::uint8_t>, std::uint32_t, std::vector<Record>&);
+#include "trace/records.def"
+#undef WARPLENS_TRACE_RECORD
 template Expected<void> decode(std::span<const std::uint8_t>, std::uint32_t, std::vector<IndexEntry>&);
-template Expected<void> decode(std::span<const std::uint8_t>, std::uint32_t, std::vector<MemoryUse>&);
-template Expected<void> decode(std::span<const std::uint8_t>, std::uint32_t, std::vector<Cubin>&);
-template Expected<void> decode(std::span<const std::uint8_t>, std::uint32_t, std::vector<Execution>&);
 
 } // namespace warplens::trace

@@ -12,16 +12,10 @@
 
 namespace warplens::trace {
 
-void encode(Bytes& payload, const Program& program);
-void encode(Bytes& payload, const Site& site);
-void encode(Bytes& payload, const Allocation& allocation);
-void encode(Bytes& payload, const Launch& launch);
-void encode(Bytes& payload, const LaunchEnd& end);
-void encode(Bytes& payload, const KernelLaunches& launches);
+#define WARPLENS_TRACE_RECORD(type, number, Record, list) void encode(Bytes& payload, const Record& record);
+#include "trace/records.def"
+#undef WARPLENS_TRACE_RECORD
 void encode(Bytes& payload, const IndexEntry& entry);
-void encode(Bytes& payload, const MemoryUse& use);
-void encode(Bytes& payload, const Cubin& cubin);
-void encode(Bytes& payload, const Execution& execution);
 
 /// Decodes `count` records, which must fill the payload.
 template <class Record>

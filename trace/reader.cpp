@@ -9,20 +9,11 @@
 
 namespace warplens::trace {
 
-struct Reader::State {
+struct Reader::State : RecordLists {
   explicit State(ChunkInput file) : input(std::move(file)) {}
 
   ChunkInput input;
   bool truncated = false;
-  std::vector<Program> programs;
-  std::vector<Site> sites;
-  std::vector<Allocation> allocations;
-  std::vector<Launch> launches;
-  std::vector<LaunchEnd> launch_ends;
-  std::vector<KernelLaunches> kernel_launches;
-  std::vector<MemoryUse> memory_uses;
-  std::vector<Cubin> cubins;
-  std::vector<Execution> executions;
   std::vector<IndexEntry> access_chunks, executed_chunks;
   std::set<std::uint32_t> launch_ids, ended_launches;
   std::uint64_t metadata_bytes = 0, metadata_records = 0;
@@ -72,15 +63,10 @@ Expected<void> Reader::State::load_chunk(std::uint64_t offset, const ChunkHeader
   };
   Expected<void> loaded;
   switch (header.type) {
-  case ChunkType::program: loaded = into(programs); break;
-  case ChunkType::sites: loaded = into(sites); break;
-  case ChunkType::allocations: loaded = into(allocations); break;
-  case ChunkType::launch: loaded = into(launches); break;
-  case ChunkType::launch_end: loaded = into(launch_ends); break;
-  case ChunkType::kernel_launches: loaded = into(kernel_launches); break;
-  case ChunkType::memory_uses: loaded = into(memory_uses); break;
-  case ChunkType::cubin: loaded = into(cubins); break;
-  case ChunkType::execution: loaded = into(executions); break;
+#define WARPLENS_TRACE_RECORD(type, number, Record, list)                                                    \
+  case ChunkType::type: loaded = into(list); break;
+#include "trace/records.def"
+#undef WARPLENS_TRACE_RECORD
   case ChunkType::accesses:
   case ChunkType::executed:
   case ChunkType::index: break;
@@ -199,18 +185,11 @@ const Program& Reader::program() const {
 const std::vector<Site>& Reader::sites() const {
   return state_->sites;
 }
-const std::vector<Allocation>& Reader::allocations() const {
-  return state_->allocations;
-}
 const std::vector<Launch>& Reader::launches() const {
   return state_->launches;
 }
-const std::vector<KernelLaunches>& Reader::kernel_launches() const {
-  return state_->kernel_launches;
-}
-
-const std::vector<MemoryUse>& Reader::memory_uses() const {
-  return state_->memory_uses;
+const RecordLists& Reader::records() const {
+  return *state_;
 }
 
 std::optional<LaunchEnd> Reader::end_of(std::uint32_t launch) const {
@@ -243,10 +222,6 @@ Expected<void> Reader::for_each_access(std::uint32_t launch, const Visit& visit)
       return state_->input.damage(chunk.offset, decoded.error().message);
   }
   return {};
-}
-
-std::span<const Execution> Reader::executions() const {
-  return state_->executions;
 }
 
 const Execution* Reader::execution_of(std::uint32_t launch, std::uint32_t capability) const {

@@ -22,17 +22,14 @@ public:
   bool truncated() const override;
   const Program& program() const override;
   const std::vector<Site>& sites() const override;
-  const std::vector<Allocation>& allocations() const override;
   const std::vector<Launch>& launches() const override;
-  const std::vector<MemoryUse>& memory_uses() const override;
+  const RecordLists& records() const override;
   std::optional<LaunchEnd> end_of(std::uint32_t launch) const override;
-  const std::vector<KernelLaunches>& kernel_launches() const override;
   /// Returns the number of the launch's warp accesses in the file.
   std::uint64_t access_count(std::uint32_t launch) const;
   std::uint64_t file_bytes() const;
 
   Expected<void> for_each_access(std::uint32_t launch, const Visit& visit) const override;
-  std::span<const Execution> executions() const;
   const Execution* execution_of(std::uint32_t launch, std::uint32_t capability) const override;
   Expected<void> for_each_executed(std::uint32_t launch, std::uint32_t capability,
                                    const VisitRuns& visit_runs, const Visit& visit_access) const override;

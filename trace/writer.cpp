@@ -9,6 +9,13 @@
 namespace warplens::trace {
 namespace {
 
+/// The type of a chunk of such records.
+template <class Record> constexpr ChunkType type_of = ChunkType::index;
+#define WARPLENS_TRACE_RECORD(type, number, Record, list)                                                    \
+  template <> constexpr ChunkType type_of<Record> = ChunkType::type;
+#include "trace/records.def"
+#undef WARPLENS_TRACE_RECORD
+
 /// Metadata chunks are written once they are this long, so that a flush has little to do.
 constexpr std::size_t metadata_chunk_bytes = 1u << 20;
 
@@ -71,9 +78,9 @@ struct Writer::State {
 
   /// Writes the cubins of the launches so far that the trace does not have and that fit.
   Expected<void> write_cubins() {
-    constexpr std::size_t of_record = 32; // more than a cubin's record takes beside the bytes
+    constexpr std::size_t record_bytes = 32; // more than a cubin's record takes beside the bytes
     for (const auto& [id, cubin] : cubins)
-      if (const std::size_t bytes = cubin.size() + of_record;
+      if (const std::size_t bytes = cubin.size() + record_bytes;
           bytes <= max_chunk_bytes && metadata_bytes + bytes <= max_metadata_with_cubins &&
           written_cubins.insert(id).second)
         TRY(write_record(ChunkType::cubin, 0, Cubin{id, std::string(cubin)}));
@@ -114,18 +121,14 @@ Expected<Writer> Writer::create(const std::filesystem::path& path, const Program
   return Writer(std::move(state));
 }
 
-Expected<void> Writer::add_sites(std::span<const Site> sites) {
-  return state_->write_records(ChunkType::sites, sites);
+template <class Record> Expected<void> Writer::add(std::span<const Record> records) {
+  return state_->write_records(type_of<Record>, records);
 }
 
 Expected<void> Writer::add_allocation(const Allocation& allocation) {
   encode(state_->allocations, allocation);
   ++state_->allocation_count;
   return state_->allocations.size() < metadata_chunk_bytes ? state_->result : state_->write_allocations();
-}
-
-Expected<void> Writer::add_memory_uses(std::span<const MemoryUse> uses) {
-  return state_->write_records(ChunkType::memory_uses, uses);
 }
 
 Expected<void> Writer::begin_launch(const Launch& launch) {
@@ -180,5 +183,10 @@ Expected<void> Writer::finish(std::span<const KernelLaunches> counts) {
     return state.result = closed;
   return {};
 }
+
+#define WARPLENS_TRACE_RECORD(type, number, Record, list)                                                    \
+  template Expected<void> Writer::add(std::span<const Record>);
+#include "trace/records.def"
+#undef WARPLENS_TRACE_RECORD
 
 } // namespace warplens::trace

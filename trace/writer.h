@@ -22,10 +22,12 @@ public:
   Writer& operator=(Writer&&) noexcept;
   ~Writer(); ///< closes without a footer if finish() was not called
 
-  Expected<void> add_sites(std::span<const Site> sites);
+  /// Adds records of one kind, which no other function adds, at any time.
+  template <class Record> Expected<void> add(std::span<const Record> records);
+  Expected<void> add_sites(std::span<const Site> sites) { return add(sites); }
   Expected<void> add_allocation(const Allocation& allocation);
   /// Adds the memory uses before the launch that begins next, in order.
-  Expected<void> add_memory_uses(std::span<const MemoryUse> uses);
+  Expected<void> add_memory_uses(std::span<const MemoryUse> uses) { return add(uses); }
   Expected<void> begin_launch(const Launch& launch);
   /// Appends a whole chunk of accesses, from an AccessStream.
   Expected<void> append_chunk(std::uint32_t launch, const PackedPayload& accesses);

@@ -89,15 +89,10 @@ Expected<Result> result_of(const Version& version, const AbOptions& options,
   std::error_code problem; // writing there will report a missing folder
   fs::create_directories(directory, problem);
   TRY_LET(program, build_program(source, options.trace, gpus, directory, options.output.quiet));
-  RunRequest run;
-  run.command = {program->string()};
-  run.command.insert(run.command.end(), arguments.begin(), arguments.end());
+  RunRequest run = run_request(*program, arguments, options.trace, options.model, gpus);
   run.name = version.name;
   run.sources = {version.file};
   run.nvcc = source.nvcc;
-  run.options = options.trace;
-  run.gpus = gpus;
-  run.snapshot_blocks = options.model.snapshot_blocks;
   run.trace = directory / "trace";
   run.stdout_to_stderr = options.output.file.empty();
   return whole_result(run, options.model, options.output, known);

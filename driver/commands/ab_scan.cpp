@@ -89,15 +89,10 @@ private:
 Expected<Result> result_of(const AbOptions& options, const Configured& configuration, Builds& builds,
                            const std::vector<model::Gpu>& gpus, const fs::path& trace, const Result& known) {
   TRY_LET(program, builds.program(configuration.nvcc));
-  RunRequest run;
-  run.command = {program->string()};
-  run.command.insert(run.command.end(), configuration.arguments.begin(), configuration.arguments.end());
+  RunRequest run = run_request(*program, configuration.arguments, options.trace, options.model, gpus);
   run.name = options.files.front();
   run.sources = options.files;
   run.nvcc = configuration.nvcc;
-  run.options = options.trace;
-  run.gpus = gpus;
-  run.snapshot_blocks = options.model.snapshot_blocks;
   run.trace = trace;
   run.stdout_to_stderr = options.output.file.empty();
   return whole_result(run, options.model, options.output, known);

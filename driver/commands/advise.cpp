@@ -2,6 +2,7 @@
 // change that was made, beside the original.
 
 #include "driver/commands/commands.h"
+#include "driver/document_formats.h"
 #include "driver/help/groups.h"
 #include "driver/options.h"
 #include "driver/progress.h"
@@ -10,15 +11,14 @@
 #include "driver/stages/print.h"
 #include "driver/stages/simulate.h"
 #include "model/model.h"
-#include "placement/advice.h"
-#include "placement/compared_programs.h"
+#include "placement/print/advice_report.h"
+#include "placement/print/check_report.h"
 #include "placement/source_edits.h"
 #include "support/display_name.h"
 #include "support/files.h"
 #include "support/line_diff.h"
 #include "support/pattern.h"
 #include "support/temporary.h"
-#include "support/terminal_text.h"
 #include "toolchain/resources.h"
 #include "toolchain/version.h"
 
@@ -26,7 +26,6 @@
 #include <deque>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 namespace warplens::driver {
 namespace {
@@ -36,7 +35,8 @@ struct AdviseOptions {
   TraceOptions trace;
   ModelOptions model;
   std::vector<std::string> changed;
-  std::string format = "text", output;
+  std::string format = "text";
+  OutputOptions output;
   bool quiet = false, fails_if_slower = false;
 };
 
@@ -76,17 +76,14 @@ Expected<void> check(const AdviseOptions& options, const std::vector<std::string
   TRY_LET(before, modelled(options.source.files, options, *gpus, arguments));
   TRY_LET(after, modelled(options.changed, options, *gpus, arguments));
   TRY_LET(programs, placement::compare_programs(*before, *after));
-  const std::string &from = options.source.files.front(), &to = options.changed.front();
-  const std::string text =
-      options.format == "json"
-          ? placement::to_json(*programs, from, to)
-                    .dump(1, ' ', false, nlohmann::json::error_handler_t::replace) +
-                '\n'
-          : placement::print_text(*programs, from, to, options.output.empty() && isatty(STDOUT_FILENO) != 0);
-  TRY(print_text(text, options.output));
-  for (const placement::ComparedProgram& program : *programs)
+  const placement::CheckReport report{options.source.files.front(), options.changed.front(),
+                                      std::move(*programs)};
+  TRY(print_document(
+      placement::check_document(report), [&] { return text_of_json(placement::to_json(report)); },
+      options.format, options.output));
+  for (const placement::ComparedProgram& program : report.programs)
     if (options.fails_if_slower && verdict_on(program.change) == placement::Verdict::slower)
-      return fail("{} is slower than {} on {}", to, from, program.gpu);
+      return fail("{} is slower than {} on {}", report.after, report.before, program.gpu);
   return {};
 }
 
@@ -116,7 +113,7 @@ bool try_patch(placement::Suggestion& suggestion, const placement::Experiment& e
     suggestion.without_patch = changed.error().message;
     return !suggestion.needs_patch;
   }
-  suggestion.of_patch = *changed;
+  suggestion.patch_change = *changed;
   suggestion.patch = line_diff(suggestion.file, *source, *edited);
   suggestion.source = *source;
   suggestion.edited = *edited;
@@ -131,19 +128,18 @@ void try_patches(placement::KernelAdvice& advice, OriginalProgram& original) {
       standing.push_back(std::move(suggestion));
       continue;
     }
-    if (suggestion.of_patch)
-      suggestion.candidate.change = *suggestion.of_patch;
+    if (suggestion.patch_change)
+      suggestion.candidate.change = *suggestion.patch_change;
     advice.without_gain.push_back(std::move(suggestion.candidate));
   }
   advice.suggestions = std::move(standing);
 }
 
-std::string printed(const placement::AdviceReport& report, const AdviseOptions& options) {
-  if (options.format == "json")
-    return placement::to_json(report).dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
-  if (options.format == "sarif")
-    return placement::print_sarif(report, toolchain::version);
-  return placement::print_text(report, options.output.empty() && isatty(STDOUT_FILENO) != 0);
+Expected<void> print(const placement::AdviceReport& report, const AdviseOptions& options) {
+  return print_document(placement::advice_document(report),
+                        {{"json", [&] { return text_of_json(placement::to_json(report)); }},
+                         {"sarif", [&] { return placement::print_sarif(report, toolchain::version); }}},
+                        options.format, options.output);
 }
 
 Expected<void> suggest(const AdviseOptions& options, const std::vector<std::string>& arguments) {
@@ -180,18 +176,18 @@ Expected<void> suggest(const AdviseOptions& options, const std::vector<std::stri
   if (report.kernels.empty())
     return fail("none of the kernels launched matches --kernel '{}'", options.trace.kernel);
   stage.done(fmt::format("{} changes tried", tried));
-  return print_text(printed(report, options), options.output);
+  return print(report, options);
 }
 
 Expected<void> advise(const AdviseOptions& options, const std::vector<std::string>& arguments) {
   if (options.format == "sarif" && !options.changed.empty())
-    return fail("--check prints text or json; sarif is for suggestions");
+    return fail("--format sarif is for suggestions, and --check makes none: choose another format");
   if (options.fails_if_slower && options.changed.empty())
     return fail("--fail-if-slower is about the change of --check");
   if (std::ranges::none_of(options.source.files, is_source) &&
       std::ranges::none_of(options.changed, is_source))
     TRY(refuse_program_options(options.source, options.trace, arguments));
-  TRY(check_writable(options.output));
+  TRY(check_writable(options.output.file));
   return options.changed.empty() ? suggest(options, arguments) : check(options, arguments);
 }
 
@@ -219,12 +215,10 @@ void declare_advise(const CommandLine& line) {
   add_model_options(*command, options->model,
                     {.without_clock = false, .ends_early = false, .timeline = false, .sharing = false});
   add_trace_options(*command, options->trace);
+  add_document_options(*command, options->format, options->output,
+                       {{"json", "warplens-advice/1, or warplens-check/1"},
+                        {"sarif", "suggestions at their lines, with patches as fixes"}});
   const help::GroupScope group(*command, help::printed_group);
-  command
-      ->add_option("--format", options->format, "text, json (warplens-advice/1, warplens-check/1) or sarif")
-      ->check(CLI::IsMember({"text", "json", "sarif"}))
-      ->option_text("FORMAT=text");
-  command->add_option("-o,--output", options->output, "write to a file instead of stdout")->type_name("FILE");
   add_quiet_option(*command, options->quiet);
   set_usage(*command, "warplens advise FILE.cu [OPTIONS] [-- ARGS...]");
   command->footer("  -- ARGS...                      the rest of the line: the program's own arguments\n\n"

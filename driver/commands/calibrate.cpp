@@ -121,8 +121,8 @@ void declare_calibrate(const CommandLine& line) {
       ->capture_default_str();
   command->add_flag("--quiet", options->quiet, "say nothing on stderr but errors");
   add_format_option(*command, options->format);
-  for (const char* of_measuring : {"--curves", "--device", "--seconds"})
-    from->excludes(of_measuring);
+  for (const char* measuring_option : {"--curves", "--device", "--seconds"})
+    from->excludes(measuring_option);
   command->callback([options, &chosen] { chosen = [options] { return calibrate(*options); }; });
 }
 

@@ -137,13 +137,13 @@ private:
     const Events& events = *clocks.front().kernel->events;
     const auto count = [&](MemoryEvent event) { return events.memory[std::size_t(event)]; };
     double instructions = 0;
-    for (const Instructions& of_kind : events.instructions)
-      instructions += of_kind.warps;
+    for (const Instructions& kind : events.instructions)
+      instructions += kind.warps;
     power::Stretch stretch;
     stretch.misses_per_instruction =
         (count(MemoryEvent::l2_read_miss) + count(MemoryEvent::l2_write_miss)) / std::max(1.0, instructions);
-    const double of_launch = clocks.front().seconds / power::activity_of(*clocks.front().kernel).seconds;
-    stretch.instructions = std::max(1.0, instructions) * of_launch * launches;
+    const double launch_scale = clocks.front().seconds / power::activity_of(*clocks.front().kernel).seconds;
+    stretch.instructions = std::max(1.0, instructions) * launch_scale * launches;
     for (const AtClock& one : clocks) {
       stretch.seconds.push_back(one.seconds * launches);
       stretch.rest_watts.push_back(one.rest_watts);

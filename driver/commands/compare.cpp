@@ -36,18 +36,21 @@ std::string json_text(const nlohmann::ordered_json& json) {
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
-Expected<void> print(const comparison::ComparisonReport& report, const CompareOptions& options) {
-  const nlohmann::ordered_json json = comparison::to_json(report);
-  if (options.format != "html")
-    return print_document(
-        comparison::comparison_document(report), [&] { return json_text(json); }, options.format,
-        options.output);
+/// Returns the report page with the result and the comparison.
+Expected<std::string> page_of(const comparison::ComparisonReport& report) {
   TRY(check_format(report_format("html")));
   TRY_LET(template_text, read_file(toolchain::resources().page));
+  const nlohmann::ordered_json json = comparison::to_json(report);
   report::PageOptions page{*template_text, toolchain::version, {}};
   page.measured = &json;
-  TRY_LET(text, report::print_page({{report.result_name, report.result}}, page));
-  return print_text(*text, options.output.file);
+  return report::print_page({{report.result_name, report.result}}, page);
+}
+
+Expected<void> print(const comparison::ComparisonReport& report, const CompareOptions& options) {
+  return print_document(comparison::comparison_document(report),
+                        {{"json", [&] { return json_text(comparison::to_json(report)); }},
+                         {"html", [&] { return page_of(report); }}},
+                        options.format, options.output);
 }
 
 /// Appends the rows to the table, which need not be there yet.

@@ -50,11 +50,10 @@ Expected<void> compare_and_print(const DiffOptions& options, int& exit_code) {
 
   const judge::SpeedComparison speed = compare_speed(*before, *after, difference, options.tolerance);
   const report::DifferenceReport report = {options.before, options.after, &difference, &speed, &*failures};
-  TRY(options.format == "brief"
-          ? print_text(report::print_brief_difference(difference, speed), options.output.file)
-          : print_document(
-                report::difference_document(report), [&] { return report::print_difference_json(report); },
-                options.format, options.output));
+  TRY(print_document(report::difference_document(report),
+                     {{"brief", [&] { return report::print_brief_difference(difference, speed); }},
+                      {"json", [&] { return report::print_difference_json(report); }}},
+                     options.format, options.output));
   if (failures->empty() && options.fail_if_slower && speed.verdict == judge::SpeedVerdict::slower)
     return fail("--fail-if-slower: {}", slower_on(speed));
   if (failures->empty()) {

@@ -133,15 +133,18 @@ Expected<void> add_comparisons(const std::string& names, const std::vector<RunSe
   return fail("--compare {}: not modelled on the same GPU; there are {}", names, known);
 }
 
-Expected<void> print_found(const Significance& found, const ExplainCommand& command) {
-  if (command.format != "html")
-    return print_document(
-        report::significance_document(found), [&] { return report::print_significance_json(found); },
-        command.format, command.output);
+/// Returns the report page with what was found.
+Expected<std::string> page_of(const Significance& found) {
   TRY_LET(page, read_file(toolchain::resources().page));
   const nlohmann::ordered_json json = to_json(found);
-  TRY_LET(text, report::print_page({}, {*page, toolchain::version, {}, &json}));
-  return print_text(*text, command.output.file);
+  return report::print_page({}, {*page, toolchain::version, {}, &json});
+}
+
+Expected<void> print_found(const Significance& found, const ExplainCommand& command) {
+  return print_document(report::significance_document(found),
+                        {{"json", [&] { return report::print_significance_json(found); }},
+                         {"html", [&] { return page_of(found); }}},
+                        command.format, command.output);
 }
 
 Expected<void> explain(const ExplainCommand& command) {

@@ -70,9 +70,8 @@ Expected<void> hold(const GateCommandOptions& options, const std::vector<std::st
   const judge::Gate gate = judge::hold_against(*baseline, program.kernels, gate_options);
   const report::GateReport report{options.recording.baseline, command, link_to_picture(options),
                                   report::draw_gate(gate),    &gate,   &program.result};
-  TRY(options.format == "json"
-          ? print_text(print_gate_json(report), options.output.file)
-          : print_document(gate_document(report), options.format, options.output, report::gate_comment));
+  TRY(print_document(gate_document(report), {{"json", [&] { return print_gate_json(report); }}},
+                     options.format, options.output, report::gate_comment.max_lines));
   if (!options.picture.empty())
     TRY(print_text(report.svg, options.picture));
   for (const std::string& badge : options.badges)

@@ -16,13 +16,13 @@
 #include "placement/source_edits.h"
 #include "support/display_name.h"
 #include "support/files.h"
+#include "support/parse_number.h"
 #include "support/pattern.h"
 #include "support/temporary.h"
 #include "support/terminal_text.h"
 #include "toolchain/resources.h"
 
 #include <algorithm>
-#include <charconv>
 #include <deque>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -56,10 +56,9 @@ model::Options model_options_of(const PlacementOptions& options) {
 }
 
 std::string check_nanoseconds(std::string& text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool is_time = error == std::errc() && end == text.data() + text.size() && is_time_of_launch(value);
-  return is_time ? std::string() : fmt::format("{} is not a time from 1 to 1e12 ns", text);
+  const std::optional<double> value = parse_number(text);
+  return value && is_time_of_launch(*value) ? std::string()
+                                            : fmt::format("{} is not a time from 1 to 1e12 ns", text);
 }
 
 /// Returns an error where one measured time would be that of several launches or of none.
@@ -115,24 +114,19 @@ void check_sources(placement::SearchResult& found, const placement::Experiment& 
     placement::Candidate& candidate = found.candidates[i];
     if (candidate.moves.size() != 1)
       continue;
-    if (auto of_program = compiled(candidate))
-      candidate = std::move(*of_program);
-    else if (of_program.error().message != placement::not_mechanical)
-      candidate.not_compiled = of_program.error().message;
+    if (auto edited_program = compiled(candidate))
+      candidate = std::move(*edited_program);
+    else if (edited_program.error().message != placement::not_mechanical)
+      candidate.not_compiled = edited_program.error().message;
   }
   placement::rank(std::span(found.candidates).first(found.refined));
 }
 
 Expected<void> print(const placement::PlacementReport& report, const PlacementOptions& options) {
-  if (options.format == "html")
-    return print_text(placement::print_page(report), options.output.file);
-  return print_document(
-      placement::placement_document(report),
-      [&] {
-        return placement::to_json(report).dump(1, ' ', false, nlohmann::json::error_handler_t::replace) +
-               '\n';
-      },
-      options.format, options.output);
+  return print_document(placement::placement_document(report),
+                        {{"json", [&] { return text_of_json(placement::to_json(report)); }},
+                         {"html", [&] { return placement::print_page(report); }}},
+                        options.format, options.output);
 }
 
 /// Returns an error if a placement differs from the trace's beyond one of the conditions.
@@ -271,8 +265,8 @@ void declare_placement(const CommandLine& line) {
   command
       ->add_option(
           "--time", options->time,
-          "what says how long a placement takes: the model's clock; Huang and Li's equations, as they\n"
-          "mean or as they are printed; or PORPLE's sum of latencies, which only ranks")
+          "estimator of the time: the model's clock; Huang and Li's equations, corrected or literal; or\n"
+          "PORPLE's sum of latencies, which only ranks")
       ->check(CLI::IsMember({"model", "paper", "paper-literal", "porple"}))
       ->option_text("WORD=model");
   command

@@ -42,7 +42,7 @@ Expected<CsvTable> read_table(const std::string& file) {
   return CsvTable::parse(*text, file);
 }
 
-/// What is known of energies before a fit, and where that comes from.
+/// The knowledge of energies before a fit, and its source.
 struct KnownBefore {
   std::vector<power::Prior> priors;
   std::string source;

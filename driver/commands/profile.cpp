@@ -72,15 +72,10 @@ Expected<void> profile(const ProfileOptions& options, const std::vector<std::str
                 options.source.files.front());
   TRY_LET(program, build_program(options.source, options.trace, *gpus, directory->path(), quiet));
 
-  RunRequest run;
-  run.command = {program->string()};
-  run.command.insert(run.command.end(), program_arguments.begin(), program_arguments.end());
+  RunRequest run = run_request(*program, program_arguments, options.trace, options.model, *gpus);
   run.name = options.source.files.front();
   run.sources = options.source.files;
   run.nvcc = options.source.nvcc;
-  run.options = options.trace;
-  run.gpus = *gpus;
-  run.snapshot_blocks = options.model.snapshot_blocks;
   if (options.source.no_probes) {
     const auto ended = run_program(run, quiet);
     return ended && !ended->empty() ? fail("{}", *ended) : ended.map([](const auto&) {});

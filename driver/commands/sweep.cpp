@@ -132,14 +132,9 @@ Expected<void> profile(const SweepOptions& options, const std::vector<model::Gpu
   TRY_LET(words, fill_in(options.run, parameters));
   TRY_LET(arguments, split_words(*words));
   TRY_LET(directory, TemporaryDirectory::create());
-  RunRequest run;
-  run.command = {program.string()};
-  run.command.insert(run.command.end(), arguments->begin(), arguments->end());
+  RunRequest run = run_request(program, *arguments, options.trace, options.model, gpus);
   run.name = options.program.files.front();
-  run.options = options.trace;
   run.options.launches = options.trace.launches.value_or(1);
-  run.gpus = gpus;
-  run.snapshot_blocks = options.model.snapshot_blocks;
   run.trace = trace_path(options.trace, directory->path());
   run.stdout_to_stderr = true;
   OutputOptions output;

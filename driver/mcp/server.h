@@ -13,7 +13,7 @@
 
 namespace warplens::driver::mcp {
 
-/// What a tool answers: a text, and the same as data if there is more to it.
+/// The answer of a tool: a text, and the same as data if there is more to it.
 struct Answer {
   std::string text;
   nlohmann::ordered_json data = nullptr;

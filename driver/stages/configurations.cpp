@@ -1,9 +1,9 @@
 #include "driver/stages/configurations.h"
 
+#include "support/parse_number.h"
 #include "support/pattern.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 
@@ -26,14 +26,6 @@ std::vector<std::string> split(const std::string& text, char separator) {
   }
 }
 
-std::optional<double> number_in(const std::string& text) {
-  double value = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return problem == std::errc() && end == text.data() + text.size() && std::isfinite(value)
-             ? std::optional(value)
-             : std::nullopt;
-}
-
 bool is_name(const std::string& text) {
   return !text.empty() && std::ranges::all_of(text, [](unsigned char c) {
     return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
@@ -43,8 +35,8 @@ bool is_name(const std::string& text) {
 /// Returns the numbers of `from:to` or `from:to:step`.
 Expected<std::vector<std::string>> range_of(const std::vector<std::string>& parts, const std::string& text,
                                             const std::string& option) {
-  const auto from = number_in(parts[0]), to = number_in(parts[1]);
-  const auto step = parts.size() > 2 ? number_in(parts[2]) : std::optional(1.0);
+  const auto from = parse_number(parts[0]), to = parse_number(parts[1]);
+  const auto step = parts.size() > 2 ? parse_number(parts[2]) : std::optional(1.0);
   if (!from || !to || !step || parts.size() > 3 || !(*step > 0) || *to < *from)
     return fail("{} {}: a range is FROM:TO or FROM:TO:STEP, ascending", option, text);
   const double count = std::floor((*to - *from) / *step * (1 + 1e-12) + 1e-9) + 1;

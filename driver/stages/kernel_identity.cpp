@@ -179,14 +179,14 @@ identities_of(const trace::Reader& trace, const std::vector<model::Gpu>& gpus, c
   std::string before; // a hash of all that used device memory so far
   for (const trace::Launch& launch : trace.launches()) {
     before = content_hash(before + uses_before(trace, launch.id));
-    std::map<std::uint32_t, std::uint64_t> of_executed; // by capability
-    std::optional<std::uint64_t> of_accesses;
+    std::map<std::uint32_t, std::uint64_t> executed_hashes; // by capability
+    std::optional<std::uint64_t> hash_of_accesses;
     const auto accesses = [&]() -> Expected<std::uint64_t> {
-      if (!of_accesses) {
+      if (!hash_of_accesses) {
         TRY_LET(hash, accesses_hash(trace, launch.id));
-        of_accesses = *hash;
+        hash_of_accesses = *hash;
       }
-      return *of_accesses;
+      return *hash_of_accesses;
     };
     for (std::size_t index = 0; wants_launch(launch) && index < gpus.size(); ++index) {
       const model::Gpu& gpu = gpus[index];
@@ -204,11 +204,12 @@ identities_of(const trace::Reader& trace, const std::vector<model::Gpu>& gpus, c
       const trace::Execution* const execution =
           has_code ? trace.execution_of(launch.id, code->capability) : nullptr;
       const bool was_executed = execution != nullptr && execution->is_complete();
-      if (was_executed && !of_executed.contains(code->capability)) {
+      if (was_executed && !executed_hashes.contains(code->capability)) {
         TRY_LET(hash, executed_hash(trace, launch.id, code->capability));
-        of_executed[code->capability] = *hash;
+        executed_hashes[code->capability] = *hash;
       }
-      TRY_LET(work, was_executed ? Expected<std::uint64_t>(of_executed.at(code->capability)) : accesses());
+      TRY_LET(work,
+              was_executed ? Expected<std::uint64_t>(executed_hashes.at(code->capability)) : accesses());
       identity.work =
           content_hash(fmt::format("{} {} {} {}", before, shape_of(trace, launch), was_executed, *work));
     }

@@ -37,14 +37,9 @@ Expected<trace::Reader> obtain_trace(const SourceOptions& source, const TraceOpt
     if (std::ranges::none_of(source.files, is_source))
       return trace::Reader::open(source.files.front());
     TRY_LET(program, build_program(source, trace, gpus, directory, quiet));
-    RunRequest run;
-    run.command = {program->string()};
-    run.command.insert(run.command.end(), program_arguments.begin(), program_arguments.end());
+    RunRequest run = run_request(*program, program_arguments, trace, model, gpus);
     run.name = source.files.front();
-    run.options = trace;
     run.options.launches = trace.launches.value_or(1);
-    run.gpus = gpus;
-    run.snapshot_blocks = model.snapshot_blocks;
     run.trace = trace_path(trace, directory);
     run.stdout_to_stderr = true;
     TRY_LET(traced, trace_program(run, quiet));

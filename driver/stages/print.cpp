@@ -68,6 +68,10 @@ Expected<void> check_writable(const std::filesystem::path& file) {
   return {};
 }
 
+std::string text_of_json(const nlohmann::ordered_json& json) {
+  return json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
+}
+
 Expected<void> print_text(const std::string& text, const std::string& file) {
   if (file.empty()) {
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)

@@ -7,6 +7,7 @@
 #include "support/expected.h"
 
 #include <filesystem>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 namespace warplens::driver {
@@ -32,6 +33,8 @@ Expected<void> check_format(const ReportFormat& format);
 /// Checks that the file could be created or overwritten, and leaves it as it is. An empty name stands for
 /// stdout.
 Expected<void> check_writable(const std::filesystem::path& file);
+/// Returns a report's JSON as text, with replacements for bytes that are not UTF-8.
+std::string text_of_json(const nlohmann::ordered_json& json);
 Expected<void> print_text(const std::string& text, const std::string& file);
 
 } // namespace warplens::driver

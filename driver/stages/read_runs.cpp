@@ -82,10 +82,10 @@ Expected<std::vector<RunSet>> read_runs(const RunSources& sources) {
     const auto table = import::read_dashing(*text);
     if (!table)
       return fail("{}: {}", file, table.error().message);
-    RunSet of_table = run_set_of(*table);
-    if (const auto checked = check_times(of_table); !checked)
+    RunSet table_runs = run_set_of(*table);
+    if (const auto checked = check_times(table_runs); !checked)
       return fail("{}: {}", file, checked.error().message);
-    append(tables, std::move(of_table));
+    append(tables, std::move(table_runs));
     return {};
   };
   for (const std::string& file : sources.measured)

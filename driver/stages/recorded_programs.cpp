@@ -31,15 +31,10 @@ Expected<Result> profiled(const RecordingOptions& options, const std::vector<std
   SourceOptions source = options.source;
   source.files = options.files;
   TRY_LET(program, build_program(source, options.trace, *gpus, directory->path(), options.quiet));
-  RunRequest run;
-  run.command = {program->string()};
-  run.command.insert(run.command.end(), arguments.begin(), arguments.end());
+  RunRequest run = run_request(*program, arguments, options.trace, options.model, *gpus);
   run.name = options.files.front();
   run.sources = options.files;
   run.nvcc = source.nvcc;
-  run.options = options.trace;
-  run.gpus = *gpus;
-  run.snapshot_blocks = options.model.snapshot_blocks;
   run.trace = trace_path(options.trace, directory->path());
   run.stdout_to_stderr = true;
   OutputOptions output;
@@ -108,13 +103,13 @@ std::function<bool(const RecordedKernel&)> asked_for(const RecordingOptions& opt
 }
 
 std::string record_command(const CLI::App& command, const std::vector<std::string>& arguments) {
-  constexpr std::array<std::string_view, 9> of_gate = {"--format",      "--output",      "--ratchet",
-                                                       "--same-within", "--sarif",       "--quiet",
-                                                       "--picture",     "--picture-url", "--badge"};
+  constexpr std::array<std::string_view, 9> gate_options = {"--format",      "--output",      "--ratchet",
+                                                            "--same-within", "--sarif",       "--quiet",
+                                                            "--picture",     "--picture-url", "--badge"};
   std::vector<std::string> words{"warplens", "baseline"};
   for (const CLI::Option* option : command.get_options()) {
     const std::string name = option->get_name();
-    if (option->count() == 0 || std::ranges::find(of_gate, name) != of_gate.end())
+    if (option->count() == 0 || std::ranges::find(gate_options, name) != gate_options.end())
       continue;
     if (option->get_positional() && !name.starts_with('-')) {
       words.insert(words.begin() + 2, option->results().begin(), option->results().end());

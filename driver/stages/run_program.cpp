@@ -165,6 +165,18 @@ bool lacks_gpu(const trace::Reader& trace) {
 
 } // namespace
 
+RunRequest run_request(const std::filesystem::path& program, const std::vector<std::string>& arguments,
+                       const TraceOptions& options, const ModelOptions& model,
+                       const std::vector<model::Gpu>& gpus) {
+  RunRequest run;
+  run.command = {program.string()};
+  run.command.insert(run.command.end(), arguments.begin(), arguments.end());
+  run.options = options;
+  run.snapshot_blocks = model.snapshot_blocks;
+  run.gpus = gpus;
+  return run;
+}
+
 bool gpu_present() {
   // The driver makes the first as it is loaded; the second is WSL's.
   for (const char* node : {"/dev/nvidia0", "/dev/dxg"})

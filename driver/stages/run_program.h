@@ -31,6 +31,12 @@ struct RunRequest {
   bool stdout_to_stderr = false; ///< our own result needs stdout
 };
 
+/// Returns the request to run a program with these arguments for these GPUs, which has neither a name nor a
+/// trace so far.
+RunRequest run_request(const std::filesystem::path& program, const std::vector<std::string>& arguments,
+                       const TraceOptions& options, const ModelOptions& model,
+                       const std::vector<model::Gpu>& gpus);
+
 /// Returns whether there is an NVIDIA GPU here that programs may use.
 bool gpu_present();
 

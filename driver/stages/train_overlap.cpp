@@ -39,9 +39,9 @@ Expected<placement::OverlapSample> sample_of(const Measured& measured,
                                              const model::Options& options,
                                              placement::EstimateOptions estimates,
                                              const ModelOptions& gpu_options) {
-  ModelOptions of_row = gpu_options;
-  of_row.gpus = {measured.gpu};
-  TRY_LET(gpus, load_gpus(of_row));
+  ModelOptions row_options = gpu_options;
+  row_options.gpus = {measured.gpu};
+  TRY_LET(gpus, load_gpus(row_options));
   TRY_LET(trace, trace::Reader::open(measured.trace));
   TRY_LET(launch, launch_of(*trace, measured));
   TRY_LET(arrays, placement::Arrays::find(*trace, trace->launches()[*launch]));

@@ -70,28 +70,28 @@ template <>
 
 /// Ages of many ways, which are compared 64 at a time.
 template <unsigned ways> struct Ages {
-  alignas(64) std::uint8_t of_way[ways];
+  alignas(64) std::uint8_t age_by_way[ways];
 
   void begin() {
     for (unsigned way = 0; way < ways; ++way)
-      of_way[way] = std::uint8_t(way);
+      age_by_way[way] = std::uint8_t(way);
   }
   /// Returns the way whose bit is set; if there is none, the way of this age.
   template <class Instructions>
   [[gnu::always_inline]] unsigned choose(WayBits<ways> found, unsigned age) const {
     const std::uint64_t if_none = std::uint64_t{found.any()} - 1;
     for (unsigned word = 0; word < found.words; ++word)
-      found.of[word] |= if_none & bytes_equal<Instructions>(of_way + 64 * word, std::uint8_t(age));
+      found.of[word] |= if_none & bytes_equal<Instructions>(age_by_way + 64 * word, std::uint8_t(age));
     return found.first();
   }
   /// Makes the way the youngest; those that were younger get older.
   [[gnu::always_inline]] void use(unsigned way) {
     // The ages have a sign where that changes nothing: one instruction compares such numbers.
     using Age = std::conditional_t<(ways <= 128), std::int8_t, std::uint8_t>;
-    const auto age = Age(of_way[way]);
+    const auto age = Age(age_by_way[way]);
     for (unsigned other = 0; other < ways; ++other)
-      of_way[other] = std::uint8_t(of_way[other] + (Age(of_way[other]) < age));
-    of_way[way] = 0;
+      age_by_way[other] = std::uint8_t(age_by_way[other] + (Age(age_by_way[other]) < age));
+    age_by_way[way] = 0;
   }
 };
 
@@ -99,11 +99,11 @@ template <unsigned ways> struct Ages {
 template <unsigned ways>
   requires(ways <= 16)
 struct Ages<ways> {
-  std::uint8_t of_way[ways];
+  std::uint8_t age_by_way[ways];
 
   void begin() {
     for (unsigned way = 0; way < ways; ++way)
-      of_way[way] = std::uint8_t(way);
+      age_by_way[way] = std::uint8_t(way);
   }
 
 #if defined(__x86_64__)
@@ -115,25 +115,25 @@ struct Ages<ways> {
   [[gnu::always_inline]] void use(unsigned way) {
     const __m128i ages = load();
     // A byte is -1 where the comparison holds.
-    const __m128i later = _mm_cmpgt_epi8(_mm_set1_epi8(char(of_way[way])), ages);
+    const __m128i later = _mm_cmpgt_epi8(_mm_set1_epi8(char(age_by_way[way])), ages);
     store(_mm_sub_epi8(ages, reaches_beyond ? _mm_and_si128(later, ours()) : later));
-    of_way[way] = 0;
+    age_by_way[way] = 0;
   }
 
 private:
   // Four, eight or sixteen bytes are read together; those behind nine ways must stay as they are.
   static constexpr bool reaches_beyond = ways > 8 && ways < 16;
   __m128i load() const {
-    const auto* at = reinterpret_cast<const __m128i*>(of_way);
+    const auto* at = reinterpret_cast<const __m128i*>(age_by_way);
     if constexpr (ways <= 4)
-      return _mm_cvtsi32_si128(std::bit_cast<int>(of_way));
+      return _mm_cvtsi32_si128(std::bit_cast<int>(age_by_way));
     return ways <= 8 ? _mm_loadl_epi64(at) : _mm_loadu_si128(at);
   }
   void store(__m128i ages) {
-    auto* at = reinterpret_cast<__m128i*>(of_way);
+    auto* at = reinterpret_cast<__m128i*>(age_by_way);
     if constexpr (ways <= 4) {
       const int four = _mm_cvtsi128_si32(ages);
-      std::memcpy(of_way, &four, ways);
+      std::memcpy(age_by_way, &four, ways);
     } else if constexpr (ways <= 8) {
       _mm_storel_epi64(at, ages);
     } else {
@@ -151,13 +151,13 @@ private:
 #else
   template <class Instructions>
   [[gnu::always_inline]] unsigned choose(WayBits<ways> found, unsigned age) const {
-    return found.any() ? found.first() : unsigned(std::find(of_way, of_way + ways, age) - of_way);
+    return found.any() ? found.first() : unsigned(std::find(age_by_way, age_by_way + ways, age) - age_by_way);
   }
   [[gnu::always_inline]] void use(unsigned way) {
-    const std::uint8_t age = of_way[way];
-    for (std::uint8_t& other : of_way)
+    const std::uint8_t age = age_by_way[way];
+    for (std::uint8_t& other : age_by_way)
       other += other < age;
-    of_way[way] = 0;
+    age_by_way[way] = 0;
   }
 #endif
 };
@@ -170,12 +170,12 @@ void make_oldest(Ages<ways>& ages, unsigned way, unsigned last, IsUnused is_unus
   for (unsigned other = 0; other < ways; ++other)
     unused += is_unused(other);
   const unsigned age = last - (unused - (ways - 1 - last));
-  const unsigned before = ages.of_way[way];
-  for (std::uint8_t& other : ages.of_way)
+  const unsigned before = ages.age_by_way[way];
+  for (std::uint8_t& other : ages.age_by_way)
     if (other > before && other <= age)
       --other;
   if (before < age)
-    ages.of_way[way] = std::uint8_t(age);
+    ages.age_by_way[way] = std::uint8_t(age);
 }
 
 /// Ages of two ways: the number of the older one.

@@ -22,7 +22,7 @@ public:
         modulus_(sets >> fold_bits_) {}
   /// Returns an index that puts one of each two groups of neighbours into the early sets, which have the
   /// lowest numbers, and one into the others; a hash decides which.
-  static SetIndex of_halves(std::uint32_t early, std::uint32_t others, unsigned neighbours) {
+  static SetIndex with_halves(std::uint32_t early, std::uint32_t others, unsigned neighbours) {
     SetIndex index(others, IndexHash::modulo, neighbours);
     index.early_ = Divisor(early);
     index.early_sets_ = early;
@@ -99,8 +99,8 @@ private:
 template <class Sets, class Index = SetIndex> class Lines {
 public:
   /// `sets` is the number of sets in each part.
-  Lines(Index index, std::uint32_t sets, Sets of_lines)
-      : index_(index), sets_per_part_(sets), sets_(of_lines) {}
+  Lines(Index index, std::uint32_t sets, Sets set_store)
+      : index_(index), sets_per_part_(sets), sets_(set_store) {}
   SetMemory make_memory(std::uint32_t parts) {
     SetMemory memory(sets_.bytes(parts * sets_per_part_));
     sets_.place_in(memory.begin(), parts * sets_per_part_);
@@ -162,9 +162,9 @@ public:
   /// `sets` are those to which `index` maps lines.
   CacheOf(const SetIndex& index, std::uint32_t sets, std::uint32_t ways, std::uint32_t parts = 1)
       : lines_(lines<Sets...>(sets, ways, index)),
-        memory_(std::visit([&](auto& of_cache) { return of_cache.make_memory(parts); }, lines_)) {}
+        memory_(std::visit([&](auto& cached_lines) { return cached_lines.make_memory(parts); }, lines_)) {}
   CacheOf(const CacheOf& other) : lines_(other.lines_), memory_(other.memory_) {
-    std::visit([&](auto& of_cache) { of_cache.find_in(memory_); }, lines_);
+    std::visit([&](auto& cached_lines) { cached_lines.find_in(memory_); }, lines_);
   }
   CacheOf(CacheOf&&) noexcept = default;
 

@@ -117,17 +117,17 @@ public:
     switch (kind) {
     case L2Kind::load: {
       L2Outcome result;
-      visit(sectors, [&](LineState state, unsigned of_part) {
-        return read_part<parts>(line, state, of_part, result);
+      visit(sectors, [&](LineState state, unsigned part_sectors) {
+        return read_part<parts>(line, state, part_sectors, result);
       });
       result.fetched |= sectors & ~result.hits;
       return result;
     }
     case L2Kind::atomic: {
       L2Outcome result;
-      visit(sectors, [&](LineState state, unsigned of_part) {
-        return LineState(read_part<parts>(line, state, of_part, result) | of_part << written_shift |
-                         of_part << dirty_shift);
+      visit(sectors, [&](LineState state, unsigned part_sectors) {
+        return LineState(read_part<parts>(line, state, part_sectors, result) | part_sectors << written_shift |
+                         part_sectors << dirty_shift);
       });
       result.fetched |= sectors & ~result.hits;
       return result;
@@ -135,15 +135,15 @@ public:
     default: {
       L2Outcome result;
       const unsigned part = parts ? part_of(sectors, written) : 0;
-      visit(sectors, [&](LineState state, unsigned of_part) {
+      visit(sectors, [&](LineState state, unsigned part_sectors) {
         if (stores_ == L2Stores::allocate) {
-          result.hits |= of_part & state;
+          result.hits |= part_sectors & state;
           if (parts && (part | unsigned(state >> partial_shift)) != 0) [[unlikely]]
             state = write_part(line, state, sectors, part, written, result);
-          return LineState(state | of_part | of_part << dirty_shift);
+          return LineState(state | part_sectors | part_sectors << dirty_shift);
         }
-        const unsigned hits = of_part & (state >> written_shift);
-        const unsigned misses = of_part & ~hits;
+        const unsigned hits = part_sectors & (state >> written_shift);
+        const unsigned misses = part_sectors & ~hits;
         result.hits |= hits;
         result.updated |= misses;
         return LineState(state | misses | misses << written_shift | hits << dirty_shift);
@@ -179,7 +179,7 @@ private:
       const std::uint64_t half = (bytes - aside_bytes) / 2;
       const std::uint32_t early = sets_in(half, gpu.l2.early_usable, gpu.l2.ways);
       const std::uint32_t late = sets_in(half, gpu.l2.usable, gpu.l2.ways);
-      index = SetIndex::of_halves(early, late, neighbours);
+      index = SetIndex::with_halves(early, late, neighbours);
       sets = early + late;
     }
     if (set_aside.lines == 0)
@@ -247,11 +247,11 @@ private:
     if (masked != 0) {
       ByteMask& bytes = masks_[line];
       for (unsigned sector = 0; sector < sectors_per_line; ++sector) {
-        const std::uint64_t of_sector = std::uint64_t{0xffff'ffff} << sector % 2 * sector_bytes;
+        const std::uint64_t sector_mask = std::uint64_t{0xffff'ffff} << sector % 2 * sector_bytes;
         if (fresh >> sector & 1)
-          bytes[sector / 2] &= ~of_sector;
+          bytes[sector / 2] &= ~sector_mask;
         if (masked >> sector & 1)
-          bytes[sector / 2] |= (*written)[sector / 2] & of_sector;
+          bytes[sector / 2] |= (*written)[sector / 2] & sector_mask;
       }
       incomplete = (incomplete | masked) & ~whole_sectors(bytes);
     }

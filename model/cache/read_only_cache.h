@@ -17,7 +17,7 @@ public:
   ReadOnlyCache(std::uint32_t bytes, std::uint32_t bytes_of_line, std::uint32_t ways)
       : sectors_(std::min(bytes_of_line / sector_bytes, sectors_per_line)),
         shift_(unsigned(std::countr_zero(std::max(bytes_of_line, line_bytes) / line_bytes))),
-        // Where several of its lines make up one of 128 bytes, each lies in a part of its own, as with an
+        // If several of its lines make up one of 128 bytes, each lies in a part of its own, as with an
         // even number of sets.
         lines_(bytes / std::max(bytes_of_line, line_bytes) / ways, ways, IndexHash::modulo,
                sectors_per_line / sectors_) {}
@@ -26,10 +26,10 @@ public:
   /// that miss. Calls `on_miss(sectors)` for each of these, with the sectors of the line of 128 bytes that it
   /// holds.
   template <class OnMiss> Lookups load(std::uint32_t line, unsigned sectors, OnMiss&& on_miss) const {
-    const unsigned of_one = (1u << sectors_) - 1;
+    const unsigned line_mask = (1u << sectors_) - 1;
     Lookups lookups;
     for (unsigned at = 0; at < sectors_per_line; at += sectors_) {
-      if ((sectors >> at & of_one) == 0)
+      if ((sectors >> at & line_mask) == 0)
         continue;
       const bool hit = lines_.with_lines([&](auto& lines) {
         return lines.template access<PlainInstructions>(at / sectors_, line >> shift_,
@@ -37,7 +37,7 @@ public:
       });
       lookups += {hit, 1};
       if (!hit)
-        on_miss(of_one << at);
+        on_miss(line_mask << at);
     }
     return lookups;
   }

@@ -1,6 +1,7 @@
-// A store of lines a part of which overflows all at once before the rest, as caches of GPUs do
-// (docs/replacement.md): the first lines of each `period` consecutive ones lie in an early part, which has a
-// set of eight ways for each of these positions. The other lines fill sets of few ways evenly.
+// A cache of two set groups with different associativity, of which the smaller one conflicts first, as
+// measured on caches of GPUs (docs/replacement.md): the first lines of each `period` consecutive ones lie in
+// an early part, which has a set of eight ways for each of these positions. The other lines fill sets of few
+// ways evenly.
 #pragma once
 
 #include "model/cache/cache.h"

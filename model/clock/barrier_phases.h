@@ -23,13 +23,13 @@ public:
     WarpNumber warp;
     std::int16_t scoreboard;
     std::uint32_t site;
-    Place place;
+    Pc pc;
   };
   /// The last thing that a phase waited for: a copy of a site by an instruction, or an arrival.
   struct Last {
     Cycle at = 0;
     std::uint32_t site = Scoreboards::no_site; ///< of a copy
-    Place place = 0;                           ///< likewise
+    Pc pc = 0;                                 ///< likewise
 
     friend auto operator<=>(const Last&, const Last&) = default;
   };
@@ -70,7 +70,7 @@ public:
         if (access < program.access)
           continue;
         Use& use = uses_.emplace_back(Use{std::uint32_t(std::int32_t(block_) + next->owner), *next});
-        if (next->owner != 0 || next->number == PhaseUse::of_no_block)
+        if (next->owner != 0 || next->number == PhaseUse::no_block)
           continue;
         use.phase.number = first_ + next->number;
         phase(use.phase.number).missing += access->phase != PhaseRole::waits;
@@ -115,7 +115,7 @@ public:
     for (bool goes_on = true; goes_on; ++use) {
       const Use& of = uses_[use];
       goes_on = of.phase.goes_on;
-      if (of.phase.number == PhaseUse::of_no_block)
+      if (of.phase.number == PhaseUse::no_block)
         continue;
       if (of.phase.owner == 0)
         contribute_here(of.phase.number, done, over);

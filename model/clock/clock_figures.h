@@ -39,8 +39,8 @@ struct ClockFigures {
   /// 1755 MHz (Luo et al., arXiv:2402.13499, with logs at HPMLL/NVIDIA-Hopper-Benchmark). Assumed for other
   /// GPUs.
   Cycle between_blocks() const {
-    constexpr Cycle of_load = 181;
-    return (of_load - std::min(of_load, shared)) / 2;
+    constexpr Cycle load_latency = 181;
+    return (load_latency - std::min(load_latency, shared)) / 2;
   }
   static constexpr Cycle bytes_between_blocks = 16;
   static constexpr std::int16_t memory_pipe = 0, constant_pipe = 1;

@@ -20,9 +20,9 @@ void ClockedMachine::add_sms(std::uint32_t count, std::uint32_t l1_bytes, Random
                                         states_, observer_));
 }
 
-Cycle ClockedMachine::admit(std::uint32_t sm, const BlockPart& part, Cycle at, std::uint32_t kernel) {
+Cycle ClockedMachine::dispatch(std::uint32_t sm, const BlockPart& part, Cycle at, std::uint32_t kernel) {
   const Cycle begin = std::max(at, begins_);
-  sms_[sm]->admit(part, begin, kernel);
+  sms_[sm]->dispatch(part, begin, kernel);
   if (snapshot_.joins_blocks) {
     sm_of_block_[part.block] = sm;
     if (const auto early = early_.extract(part.block))

@@ -39,10 +39,10 @@ public:
   void add_sms(std::uint32_t count, std::uint32_t l1_bytes, Random& random);
   std::uint32_t sms() const { return std::uint32_t(sms_.size()); }
 
-  /// Lets a part of a block begin, of the kernel of this number where kernels take turns to issue. A GPU
-  /// starts no more than one block in a cycle (measured: 0.7 to 0.95, by RRZE's gpu-small-kernels): the first
-  /// cycle in which another one can begin is that behind the one that is returned.
-  Cycle admit(std::uint32_t sm, const BlockPart& part, Cycle at, std::uint32_t kernel = 0);
+  /// Dispatches a part of a thread block, of the kernel of this number where kernels take turns to issue. A
+  /// GPU starts no more than one block in a cycle (measured: 0.7 to 0.95, by RRZE's gpu-small-kernels): the
+  /// first cycle in which another one can begin is that behind the one that is returned.
+  Cycle dispatch(std::uint32_t sm, const BlockPart& part, Cycle at, std::uint32_t kernel = 0);
   /// Returns when a block begins at the earliest that takes the place of one which ended in a cycle. That is
   /// noticed at the end of an epoch.
   Cycle begin_behind(Cycle ended) const;
@@ -81,7 +81,7 @@ private:
   Memory memory_;
   std::vector<std::unique_ptr<Sm>> sms_;
   Cycle end_ = 0; ///< of the epoch
-  /// Where blocks contribute to each other's phases: the SM of each block that has begun, and contributions
+  /// If blocks contribute to each other's phases: the SM of each block that has begun, and contributions
   /// to those that have not.
   std::unordered_map<std::uint32_t, std::uint32_t> sm_of_block_;
   std::unordered_map<std::uint32_t, std::vector<BarrierPhases::Between>> early_;

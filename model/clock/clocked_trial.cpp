@@ -17,7 +17,7 @@ constexpr std::uint32_t none = ~0u;
 /// The share by which the time of iterations left out was wrong where those behind the gap took no longer
 /// than those before (bench/sampled_loops.py): warps go on falling out of step for longer than is replayed.
 constexpr double min_left_out_error = 0.1;
-/// Where an SM's warps together need this much longer than each of them, they take turns.
+/// An SM's warps take turns if they need this much longer together than each of them.
 constexpr double out_of_step = 1.15;
 
 /// The parts of blocks in the order of their dispatch.
@@ -75,7 +75,7 @@ public:
       block_before_.assign(snapshot.blocks.size(), none);
     }
     for (std::uint32_t number = 0; number < dispatch_.first.size(); ++number)
-      machine_.admit(number % busy, dispatch_.first[number], 0);
+      machine_.dispatch(number % busy, dispatch_.first[number], 0);
   }
 
   TrialCounts run(const std::function<bool()>& stop) {
@@ -95,7 +95,7 @@ private:
     if (ended_.size() != before)
       issued_.resize(ended_.size(), machine_.instructions());
     for (std::size_t i = before; i < ended_.size() && !dispatch_.waiting.empty(); ++i) {
-      machine_.admit(ended_[i].sm, dispatch_.waiting.back(), machine_.begin_behind(ended_[i].at));
+      machine_.dispatch(ended_[i].sm, dispatch_.waiting.back(), machine_.begin_behind(ended_[i].at));
       if (left_out_)
         block_before_[dispatch_.waiting.back().block] = ended_[i].block;
       dispatch_.waiting.pop_back();
@@ -118,8 +118,8 @@ private:
       const double waves = 1 + std::max(0.0, further - beside) / double(resident_);
       const double more = further / blocks_of_snapshot;
       ByResource busy = time.mean_busy;
-      for (double& of_launch : busy)
-        of_launch *= 1 + more;
+      for (double& resource_busy : busy)
+        resource_busy *= 1 + more;
       busy[dram] -= more * writing_before;
       return std::max(double(time.cycles) * (1 + (waves - 1) * without_before),
                       *std::ranges::max_element(busy));
@@ -142,13 +142,13 @@ private:
       if (blocks <= all - double(dispatch_.first.size()))
         to = i;
     }
-    const double of_any = double(time.cycles) / all;
+    const double per_block = double(time.cycles) / all;
     const std::vector<double> done = blocks_done(all);
-    const double of_block = done[to] - done[from] < resident / 2 ? of_any
-                            : snapshot_.windows.size() > 1
-                                ? cycles_of_block_by_windows(done, from, to).value_or(of_any)
-                                : double(ended_[to].at - ended_[from].at) / (done[to] - done[from]);
-    return double(time.cycles) + further * of_block * without_before;
+    const double per_late_block = done[to] - done[from] < resident / 2 ? per_block
+                                  : snapshot_.windows.size() > 1
+                                      ? cycles_of_block_by_windows(done, from, to).value_or(per_block)
+                                      : double(ended_[to].at - ended_[from].at) / (done[to] - done[from]);
+    return double(time.cycles) + further * per_late_block * without_before;
   }
 
   /// Returns the number of blocks with the last wave's rounded up, so that each SM has as many as the one
@@ -161,10 +161,10 @@ private:
   /// Returns for each end of a block how many of `all` blocks the machine has executed until then: by their
   /// instructions, as those of a wave begin together and also end together.
   std::vector<double> blocks_done(double all) const {
-    const double of_instruction = all / double(machine_.instructions());
+    const double per_instruction = all / double(machine_.instructions());
     std::vector<double> done;
     for (const std::uint64_t instructions : issued_)
-      done.push_back(double(instructions) * of_instruction);
+      done.push_back(double(instructions) * per_instruction);
     return done;
   }
 
@@ -175,13 +175,13 @@ private:
                                                    std::size_t to) const {
     const double in_flight = double(resident_) / 2; // blocks of the next window, when the last one is done
     std::vector<double> ends;
-    std::vector<double> of_windows;
+    std::vector<double> window_blocks;
     for (std::size_t i = 0; i < snapshot_.windows.size(); ++i) {
       const auto window_begin = snapshot_.windows[i];
       const auto next = i + 1 < snapshot_.windows.size() ? snapshot_.windows[i + 1] : ~std::uint64_t{0};
       const auto begin = std::ranges::lower_bound(snapshot_.blocks, window_begin, {}, &Snapshot::Block::id);
       const auto end = std::ranges::lower_bound(snapshot_.blocks, next, {}, &Snapshot::Block::id);
-      of_windows.push_back(double(end - begin));
+      window_blocks.push_back(double(end - begin));
       ends.push_back(double(end - snapshot_.blocks.begin()) - in_flight);
     }
     ends.back() = 0;
@@ -194,11 +194,11 @@ private:
       if (i < from)
         continue;
       for (; window < ends.size() && blocks >= ends[window]; ++window) {
-        if (of_windows[window] == 0)
+        if (window_blocks[window] == 0)
           continue;
         if (done[i] - done[last] < in_flight / 2)
           return std::nullopt;
-        sum += of_windows[window] * double(ended_[i].at - ended_[last].at) / (done[i] - done[last]);
+        sum += window_blocks[window] * double(ended_[i].at - ended_[last].at) / (done[i] - done[last]);
         last = i;
       }
     }
@@ -208,17 +208,17 @@ private:
   /// Returns by how many cycles each block would have ended later, with the iterations that are left out,
   /// also those of the blocks before it on its SM.
   std::vector<double> end_later() const {
-    std::vector<std::uint32_t> of_sm(gpu_sms_), beside(snapshot_.blocks.size());
+    std::vector<std::uint32_t> sm_blocks(gpu_sms_), beside(snapshot_.blocks.size());
     for (const Sm::EndedBlock& one : ended_)
-      of_sm[one.sm] += block_before_[one.block] == none;
+      sm_blocks[one.sm] += block_before_[one.block] == none;
     for (const Sm::EndedBlock& one : ended_)
-      beside[one.block] = of_sm[one.sm];
-    std::vector<double> later = left_out_->of_blocks(beside);
+      beside[one.block] = sm_blocks[one.sm];
+    std::vector<double> later = left_out_->delays_of_blocks(beside);
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint32_t>> together;
     for (const Sm::EndedBlock& one : ended_)
       together[{one.sm, waves_before(one.block)}].push_back(one.block);
     for (const auto& [where, blocks] : together) {
-      const double by_turns = left_out_->of_sm(blocks);
+      const double by_turns = left_out_->delay_of_sm(blocks);
       for (const std::uint32_t block : blocks)
         if (by_turns > out_of_step * later[block])
           later[block] = by_turns;

@@ -35,11 +35,11 @@ TrialCounts collect_counts(const std::vector<std::unique_ptr<Sm>>& sms, const Sn
     const LoadStoreUnit& lsu = sm->load_store_unit();
     SiteAccesses all;
     for (std::size_t site = 0; site < counts.sites.size(); ++site) {
-      const SiteAccesses& of_site = lsu.counts()[site];
-      add(of_site, sm->stalls().sites()[site], figures, counts.sites[site]);
-      all.passes += of_site.passes;
-      all.shared_passes += of_site.shared_passes;
-      all.constant_passes += of_site.constant_passes;
+      const SiteAccesses& site_accesses = lsu.counts()[site];
+      add(site_accesses, sm->stalls().sites()[site], figures, counts.sites[site]);
+      all.passes += site_accesses.passes;
+      all.shared_passes += site_accesses.shared_passes;
+      all.constant_passes += site_accesses.constant_passes;
     }
     const auto busy = [&](Resource resource, double cycles) { time.add(resource, cycles, gpu_sms); };
     time.instructions += sm->instructions();
@@ -48,15 +48,15 @@ TrialCounts collect_counts(const std::vector<std::unique_ptr<Sm>>& sms, const Sn
     busy(Resource::shared_banks, double(all.shared_passes));
     busy(Resource::constant_pipe, double(all.constant_passes));
     busy(Resource::l2_port, double(lsu.port_busy()) / ticks_per_cycle);
-    ByResource of_pipes{}; // two pipes of one resource are busy at the same time
+    ByResource pipe_busy{}; // two pipes of one resource are busy at the same time
     for (std::size_t pipe = 0; pipe < figures.sm.pipes.size(); ++pipe)
       if (const auto resource = resource_of_pipe(pipe)) {
-        double& most = of_pipes[std::size_t(*resource)];
+        double& most = pipe_busy[std::size_t(*resource)];
         most = std::max(most, double(sm->pipe_passes()[pipe] * figures.sm.pipes[pipe].interval));
       }
-    for (std::size_t resource = 0; resource < of_pipes.size(); ++resource)
-      if (of_pipes[resource] != 0)
-        busy(Resource(resource), of_pipes[resource] / figures.sm.schedulers);
+    for (std::size_t resource = 0; resource < pipe_busy.size(); ++resource)
+      if (pipe_busy[resource] != 0)
+        busy(Resource(resource), pipe_busy[resource] / figures.sm.schedulers);
   }
   for (const TrialCounts::Site& site : counts.sites) {
     counts.l1_reads += site.l1;

@@ -1,4 +1,4 @@
-// What the SMs of a trial count, in all and by site.
+// Collects the counts of a trial's SMs, in all and by site.
 #pragma once
 
 #include "model/clock/clock_figures.h"

@@ -19,7 +19,7 @@ public:
   void resize(std::size_t warps) { warps_.resize(std::max(warps_.size(), warps)); }
   /// Notes that a warp issues a copy; returns the number of its batch, those between two arrivals.
   std::uint32_t begin_copy(WarpNumber warp) {
-    OfWarp& of = warps_[warp];
+    WarpArrivals& of = warps_[warp];
     ++of.batches.back().unknown;
     return of.first + std::uint32_t(of.batches.size() - 1);
   }
@@ -33,7 +33,7 @@ public:
   /// Notes that a warp arrives; `own`: when the instruction itself is done. Calls `over(phase, last)` if its
   /// copies are there.
   template <class Over> void arrive(WarpNumber warp, std::uint32_t phase, const Last& own, Over&& over) {
-    OfWarp& of = warps_[warp];
+    WarpArrivals& of = warps_[warp];
     of.batches.back().phase = phase;
     of.batches.back().arrival = own;
     of.batches.emplace_back();
@@ -46,13 +46,13 @@ private:
     std::uint32_t phase = 0;   ///< of the arrival behind them
     Last copies, arrival;
   };
-  struct OfWarp {
+  struct WarpArrivals {
     std::uint32_t first = 0;       ///< the number of the first batch
     std::vector<Batch> batches{1}; ///< behind those that are there; no arrival has followed the last one
     Last copies;                   ///< of the batches that are there
   };
 
-  template <class Over> static void settle(OfWarp& of, Over&& over) {
+  template <class Over> static void settle(WarpArrivals& of, Over&& over) {
     std::size_t there = 0;
     for (; there + 1 < of.batches.size() && of.batches[there].unknown == 0; ++there) {
       of.copies = std::max(of.copies, of.batches[there].copies);
@@ -62,7 +62,7 @@ private:
     of.first += std::uint32_t(there);
   }
 
-  std::vector<OfWarp> warps_; ///< by WarpNumber
+  std::vector<WarpArrivals> warps_; ///< by WarpNumber
 };
 
 } // namespace warplens::model

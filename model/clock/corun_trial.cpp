@@ -150,7 +150,7 @@ private:
       const auto sm = sm_for(k);
       if (!sm)
         return;
-      const Cycle begin = machine_.admit(*sm, {waiting_[k]++, 0, 1}, at, in_turn_ ? std::uint32_t(k) : 0);
+      const Cycle begin = machine_.dispatch(*sm, {waiting_[k]++, 0, 1}, at, in_turn_ ? std::uint32_t(k) : 0);
       counts_.first_block[k] = std::min(counts_.first_block[k], begin);
       loads_[*sm].add(kernels_[k].block, 1);
       ++loads_[*sm].blocks[k];

@@ -25,12 +25,12 @@ struct CorunKernel {
 };
 
 struct CorunCounts {
-  /// Of each kernel: the cycles from the begin until all its blocks had ended for the first time and its last
-  /// store was there, which is where Sm::last() lets a kernel that runs alone end.
+  /// For each kernel, the cycles from the begin until all its blocks had ended for the first time and its
+  /// last store was there, which is where Sm::last() lets a kernel that runs alone end.
   std::vector<Cycle> cycles;
-  /// Of each kernel: when its first block began.
+  /// The cycle in which each kernel's first block began.
   std::vector<Cycle> first_block;
-  /// Of each kernel: the instructions that it issued until the end of the trial, in all its laps; accesses
+  /// For each kernel, the instructions that it issued until the end of the trial, in all its laps; accesses
   /// where no more is known.
   std::vector<std::uint64_t> issued;
   TrialCounts counts; ///< of all kernels, sites as in the joined snapshot

@@ -23,12 +23,12 @@ public:
 
   /// Returns by how many cycles each block of Snapshot::blocks would have ended later. `beside`: how many
   /// blocks the SM of each began with. After the trial.
-  std::vector<double> of_blocks(std::span<const std::uint32_t> beside) const;
+  std::vector<double> delays_of_blocks(std::span<const std::uint32_t> beside) const;
 
-  /// Returns the same as it follows from what warps do together: of_blocks() is too short where some wait
-  /// while others pass several iterations, as their schedulers prefer these. `of`: the numbers of the blocks
-  /// that are on an SM at the same time, whose work it does in turn.
-  double of_sm(std::span<const std::uint32_t> of) const;
+  /// Returns the same as it follows from what warps do together: delays_of_blocks() is too short where some
+  /// wait while others pass several iterations, as their schedulers prefer these. `of`: the numbers of the
+  /// blocks that are on an SM at the same time, whose work it does in turn.
+  double delay_of_sm(std::span<const std::uint32_t> of) const;
 
   /// Returns the share by which the time of what is left out may be off: iterations behind gaps took longer
   /// or shorter than those measured before, in the mean and from block to block.
@@ -46,24 +46,24 @@ private:
     Cycle at = 0;
     double accesses = 0;
   };
-  struct OfWarp {
+  struct WarpGaps {
     Cycle since = 0; ///< when the measured iterations began, or those behind the gap
     std::vector<PassedGap> gaps;
     std::vector<Progress> progress; ///< where parts of its stream begin
 
     double done_at(double now) const;
   };
-  std::span<const OfWarp> warps_of(std::uint32_t block) const {
+  std::span<const WarpGaps> warps_of(std::uint32_t block) const {
     const Snapshot::Block& of = snapshot_.blocks[block];
     return std::span(warps_).subspan(of.first_warp, of.warps);
   }
-  struct Place {
+  struct GapPosition {
     std::uint32_t warp = 0, gap = 0;
   };
 
   const Snapshot& snapshot_;
-  std::unordered_map<const Access*, Place> places_;
-  std::vector<OfWarp> warps_; ///< in the order of Snapshot::warps
+  std::unordered_map<const Access*, GapPosition> positions_;
+  std::vector<WarpGaps> warps_; ///< in the order of Snapshot::warps
 };
 
 } // namespace warplens::model

@@ -54,7 +54,7 @@ public:
     std::uint32_t phase;
     Cycle at;
     std::uint32_t site;
-    Place place;
+    Pc pc;
   };
   /// Follows the asynchronous copies of that many warps from now on, for arrive_with_copies().
   void follow_copies(std::size_t warps) {
@@ -65,7 +65,7 @@ public:
   /// `own`. take_copied() then has the arrival.
   void arrive_with_copies(WarpNumber warp, std::uint32_t phase, const BarrierPhases::Last& own) {
     copied_arrivals_.arrive(warp, phase, own, [this](std::uint32_t of, const BarrierPhases::Last& last) {
-      copied_.push_back({of, last.at, last.site, last.place});
+      copied_.push_back({of, last.at, last.site, last.pc});
     });
   }
   /// Returns the copies, and arrivals with copies, of which it became known since this was last called.
@@ -108,7 +108,7 @@ public:
     std::uint32_t pending = 0;
     Cycle last_answer = 0;
   };
-  /// By launch, of those beside each other.
+  /// One entry for each of the launches beside each other.
   const std::vector<Unawaited>& unawaited() const { return unawaited_of_; }
   /// Tells the launches beside each other apart: the launch of each site, and how many there are.
   void tell_apart(std::vector<std::uint16_t> launch_of_site, std::size_t launches) {
@@ -124,7 +124,7 @@ private:
   struct Load {
     WarpNumber warp = 0;
     std::uint32_t site = 0;
-    Place place = 0;
+    Pc pc = 0;
     std::uint32_t unknown = 0; ///< pending transactions
     std::int16_t scoreboard = Instruction::none;
     std::uint32_t phase = no_phase; ///< of a barrier, that needs it
@@ -215,7 +215,7 @@ inline void LoadStoreUnit::execute(WarpNumber warp, const Instruction& instructi
   const Lookups l1_before = counts.l1;
   const std::uint32_t number = new_load({.warp = warp,
                                          .site = access.site,
-                                         .place = issued.place,
+                                         .pc = issued.pc,
                                          .scoreboard = instruction.result,
                                          .issued = now,
                                          .arrival = {now, Level::l1}});
@@ -261,7 +261,7 @@ inline void LoadStoreUnit::copy(WarpNumber warp, const Issued& issued, std::uint
   SiteAccesses& counts = counts_[access.site];
   const std::uint32_t number = new_load({.warp = warp,
                                          .site = access.site,
-                                         .place = issued.place,
+                                         .pc = issued.pc,
                                          .phase = phase,
                                          .issued = begin,
                                          .arrival = {begin, Level::l1}});
@@ -291,11 +291,11 @@ template <class Instructions, class Lines>
          passing);
   };
   Cycle at = passing.first_pass;
-  std::uint32_t of_pass = 0; // transactions so far
+  std::uint32_t pass_transactions = 0; // transactions so far
   for (const Transaction& t : transactions) {
-    if (std::exchange(of_pass, of_pass + 1) == tags_per_pass_) {
+    if (std::exchange(pass_transactions, pass_transactions + 1) == tags_per_pass_) {
       ++at;
-      of_pass = 1;
+      pass_transactions = 1;
     }
     MemoryRequest to_l2{.line = t.line, .site = access.site, .sectors = std::uint8_t(t.sectors & whole_line)};
     if (loads && !access.skips_l1)
@@ -433,9 +433,9 @@ inline void LoadStoreUnit::take(std::vector<MemoryAnswer>& answers, Prefetch&& p
     if (!MemoryRequest::is_unawaited(answer.fill))
       return false;
     unawaited_.answered(answer.arrival.at, 1);
-    Unawaited& of_launch = unawaited_of_[MemoryRequest::launch_of(answer.fill)];
-    --of_launch.pending;
-    of_launch.last_answer = std::max(of_launch.last_answer, answer.arrival.at);
+    Unawaited& unawaited = unawaited_of_[MemoryRequest::launch_of(answer.fill)];
+    --unawaited.pending;
+    unawaited.last_answer = std::max(unawaited.last_answer, answer.arrival.at);
     return true;
   });
   for (const MemoryAnswer& answer : answers)
@@ -462,15 +462,15 @@ template <class Clear> void LoadStoreUnit::end_load(std::uint32_t number, Clear&
   if (observer_ != nullptr)
     observer_->answered(load.issued, load.arrival.at);
   if (load.phase != no_phase)
-    copied_.push_back({load.phase, load.arrival.at, load.site, load.place});
+    copied_.push_back({load.phase, load.arrival.at, load.site, load.pc});
   if (load.batch != no_batch)
-    copied_arrivals_.end_copy(load.warp, load.batch, {load.arrival.at, load.site, load.place},
+    copied_arrivals_.end_copy(load.warp, load.batch, {load.arrival.at, load.site, load.pc},
                               [this](std::uint32_t phase, const BarrierPhases::Last& last) {
-                                copied_.push_back({phase, last.at, last.site, last.place});
+                                copied_.push_back({phase, last.at, last.site, last.pc});
                               });
   if (load.scoreboard == Instruction::none)
     return;
-  scoreboards_.answered(load.warp, load.scoreboard, load.site, load.place, load.arrival.at);
+  scoreboards_.answered(load.warp, load.scoreboard, load.site, load.pc, load.arrival.at);
   if (scoreboards_.clear_at(load.warp, load.scoreboard) != never)
     clear(load.warp, load.scoreboard);
 }

@@ -48,9 +48,9 @@ void add_left_out(TrialCounts& counts, const Snapshot& snapshot, double longer) 
       add(counts.sites[site.measures], measured);
     }
   const Sums all(counts);
-  const auto scale = [](Lookups& lookups, const Lookups& after, const Lookups& of_sites) {
-    lookups = {scaled(lookups.hits, ratio(after.hits, of_sites.hits)),
-               scaled(lookups.all, ratio(after.all, of_sites.all))};
+  const auto scale = [](Lookups& lookups, const Lookups& after, const Lookups& site_sum) {
+    lookups = {scaled(lookups.hits, ratio(after.hits, site_sum.hits)),
+               scaled(lookups.all, ratio(after.all, site_sum.all))};
   };
   scale(counts.l1_reads, all.l1, before.l1);
   scale(counts.l2_reads, all.l2_reads, before.l2_reads);

@@ -20,13 +20,13 @@ public:
   struct Entry {
     std::uint32_t pending = 0;    ///< accesses without an answer so far
     std::uint32_t site = no_site; ///< of the instruction that clears it, the last one
-    Place place = 0;              ///< likewise
+    Pc pc = 0;                    ///< likewise
     Cycle until = 0;
   };
-  using OfWarp = std::array<Entry, scoreboard_count>;
+  using WarpEntries = std::array<Entry, scoreboard_count>;
 
   void resize(std::size_t warps) { warps_.resize(warps); }
-  const OfWarp& operator[](WarpNumber warp) const { return warps_[warp]; }
+  const WarpEntries& operator[](WarpNumber warp) const { return warps_[warp]; }
   void prefetch(WarpNumber warp) const { __builtin_prefetch(&warps_[warp], 1); }
 
   /// Returns the cycle in which the scoreboard is clear; `never` where that is unknown.
@@ -39,25 +39,24 @@ public:
     ++warps_[warp][std::size_t(scoreboard)].pending;
   }
   /// Notes when such an access is answered. Of those that are answered last, the one with the highest site
-  /// and place counts.
-  void answered(WarpNumber warp, std::int16_t scoreboard, std::uint32_t site, Place place, Cycle at) {
+  /// and PC counts.
+  void answered(WarpNumber warp, std::int16_t scoreboard, std::uint32_t site, Pc pc, Cycle at) {
     Entry& entry = warps_[warp][std::size_t(scoreboard)];
     --entry.pending;
-    if (at > entry.until ||
-        (at == entry.until &&
-         (entry.site == no_site || std::pair(site, place) > std::pair(entry.site, entry.place))))
-      std::tie(entry.until, entry.site, entry.place) = std::tuple(at, site, place);
+    if (at > entry.until || (at == entry.until && (entry.site == no_site ||
+                                                   std::pair(site, pc) > std::pair(entry.site, entry.pc))))
+      std::tie(entry.until, entry.site, entry.pc) = std::tuple(at, site, pc);
   }
   /// Notes an instruction without an access, whose result is there in a known cycle. An access that is
   /// answered at the same time counts before it, and it before earlier ones of its kind.
-  void wait_for_result(WarpNumber warp, std::int16_t scoreboard, Place place, Cycle at) {
+  void wait_for_result(WarpNumber warp, std::int16_t scoreboard, Pc pc, Cycle at) {
     Entry& entry = warps_[warp][std::size_t(scoreboard)];
     if (at > entry.until || (at == entry.until && entry.site == no_site))
-      entry = {.pending = entry.pending, .site = no_site, .place = place, .until = at};
+      entry = {.pending = entry.pending, .site = no_site, .pc = pc, .until = at};
   }
 
 private:
-  std::vector<OfWarp> warps_; ///< by WarpNumber
+  std::vector<WarpEntries> warps_; ///< by WarpNumber
 };
 
 } // namespace warplens::model

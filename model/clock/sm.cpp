@@ -11,7 +11,7 @@ Sm::Sm(const Snapshot& snapshot, const Gpu& gpu, const ClockFigures& figures,
       random_(random), lsu_(snapshot, gpu, figures, l1_bytes, number, random_, scoreboards_, observer),
       stalls_(snapshot.sites.size(), streams, scoreboards_, states), clock_(figures.sm, *this) {}
 
-void Sm::admit(const BlockPart& part, Cycle at, std::uint32_t kernel) {
+void Sm::dispatch(const BlockPart& part, Cycle at, std::uint32_t kernel) {
   const Snapshot::Block& block = snapshot_.blocks[part.block];
   programs_.clear();
   phases_.begin_block(part.block, block);
@@ -23,7 +23,7 @@ void Sm::admit(const BlockPart& part, Cycle at, std::uint32_t kernel) {
     }
   }
   parts_.push_back({part.to - part.from, std::uint32_t(programs_.size()), part.block, at});
-  clock_.admit(std::uint32_t(parts_.size() - 1), programs_, at, kernel);
+  clock_.dispatch(std::uint32_t(parts_.size() - 1), programs_, at, kernel);
   scoreboards_.resize(clock_.warps());
   stalls_.resize(clock_.warps());
   if (phases_.follows_copies())
@@ -32,8 +32,8 @@ void Sm::admit(const BlockPart& part, Cycle at, std::uint32_t kernel) {
 
 Cycle Sm::last() const {
   Cycle last = last_end_;
-  for (const LoadStoreUnit::Unawaited& of_launch : lsu_.unawaited())
-    last = std::max(last, of_launch.last_answer);
+  for (const LoadStoreUnit::Unawaited& unawaited : lsu_.unawaited())
+    last = std::max(last, unawaited.last_answer);
   return last;
 }
 
@@ -89,8 +89,8 @@ Cycle Sm::issue(WarpNumber warp, WarpProgram& program, const Instruction& instru
   stalls_.issued(warp, issued, is_barrier, now, leaves);
   if (issued.access == nullptr) {
     if (instruction.result != Instruction::none)
-      scoreboards_.wait_for_result(warp, instruction.result, issued.place, leaves + issued.latency);
-    if (const TensorMemoryTimes* const product = streams_.of_tensor_memory(issued.place)) [[unlikely]]
+      scoreboards_.wait_for_result(warp, instruction.result, issued.pc, leaves + issued.latency);
+    if (const TensorMemoryTimes* const product = streams_.tensor_memory_times(issued.pc)) [[unlikely]]
       multiply(program, *product, leaves);
   } else {
     if (left_out_ != nullptr && issued.access->begins != SampledPart::none) [[unlikely]]
@@ -122,7 +122,7 @@ void Sm::use_phase(WarpNumber warp, WarpProgram& program, const Instruction& ins
   const std::uint32_t use = phases_.pass(program);
   if (issued.access->phase == PhaseRole::copies) {
     if (instruction.result != Instruction::none)
-      scoreboards_.wait_for_result(warp, instruction.result, issued.place, leaves + 1);
+      scoreboards_.wait_for_result(warp, instruction.result, issued.pc, leaves + 1);
     return copy_in_bulk(warp, program, issued, use, leaves);
   }
   const bool is_in_memory = issued.access->kind != AccessKind::barrier;
@@ -147,7 +147,7 @@ void Sm::use_phase(WarpNumber warp, WarpProgram& program, const Instruction& ins
   if ((role != PhaseRole::waits && role != PhaseRole::meets) || instruction.result == Instruction::none)
     return;
   scoreboards_.wait_for_access(warp, instruction.result);
-  const BarrierPhases::Waiter waiter{warp, instruction.result, issued.access->site, issued.place};
+  const BarrierPhases::Waiter waiter{warp, instruction.result, issued.access->site, issued.pc};
   if (const auto last = phases_.over(use))
     pass_phase(waiter, *last, std::max(last->at, now));
   else
@@ -158,7 +158,7 @@ void Sm::use_phase(WarpNumber warp, WarpProgram& program, const Instruction& ins
 void Sm::pass_phase(const BarrierPhases::Waiter& waiter, const BarrierPhases::Last& last, Cycle at) {
   const bool is_copy = last.site != Scoreboards::no_site;
   scoreboards_.answered(waiter.warp, waiter.scoreboard, is_copy ? last.site : waiter.site,
-                        is_copy ? last.place : waiter.place, at);
+                        is_copy ? last.pc : waiter.pc, at);
 }
 
 /// Begins a copy of many bytes, which is one instruction's, with all its further parts.
@@ -167,13 +167,13 @@ void Sm::copy_in_bulk(WarpNumber warp, WarpProgram& program, const Issued& first
   Cycle begin = std::max(copies_begin_, now);
   lsu_.issue_copy(*first.access);
   for (Issued part = first;; part = streams_.pass(program), use = phases_.pass(program)) {
-    part.place = first.place;
+    part.pc = first.pc;
     lsu_.copy(warp, part, use, begin, *memory_);
     begin += part.transactions.size();
-    if (program.has_ended() || !program.is_loose() || program.access->phase != PhaseRole::copies)
+    if (program.has_ended() || !program.is_unmatched() || program.access->phase != PhaseRole::copies)
       break;
   }
-  program.last = first.place;
+  program.last = first.pc;
   copies_begin_ = begin;
 }
 
@@ -196,12 +196,12 @@ void Sm::receive(const std::vector<BarrierPhases::Between>& contributions) {
 
 void Sm::contribute_copied() {
   for (const LoadStoreUnit::Copied& copy : lsu_.take_copied())
-    contribute(copy.phase, {copy.at, copy.site, copy.place});
+    contribute(copy.phase, {copy.at, copy.site, copy.pc});
 }
 
 bool Sm::release_phases(Cycle at) {
   const bool any = phases_.release([&](const BarrierPhases::Waiter& waiter) {
-    scoreboards_.answered(waiter.warp, waiter.scoreboard, waiter.site, waiter.place, at);
+    scoreboards_.answered(waiter.warp, waiter.scoreboard, waiter.site, waiter.pc, at);
     cleared_.emplace_back(waiter.warp, waiter.scoreboard);
   });
   settle();
@@ -220,7 +220,7 @@ bool Sm::settle() {
 void Sm::ended(std::uint32_t part, Cycle now) {
   const PartInSm& of = parts_[part];
   ended_.push_back({now, random_.bits(), number_, of.blocks, of.block});
-  warp_cycles_ += of.warps * (now - of.admitted);
+  warp_cycles_ += of.warps * (now - of.dispatched);
   last_end_ = std::max(last_end_, now);
 }
 

@@ -23,9 +23,9 @@ public:
      TrialObserver* observer);
   Sm(const Sm&) = delete;
 
-  /// Lets a part of a block begin in a cycle that has not been visited.
+  /// Dispatches a part of a thread block to the SM in a cycle that has not been visited.
   /// `kernel`: whose block it is, where kernels take turns to issue.
-  void admit(const BlockPart& part, Cycle at, std::uint32_t kernel = 0);
+  void dispatch(const BlockPart& part, Cycle at, std::uint32_t kernel = 0);
   /// Prefetches what take() reads for these answers.
   void prefetch_answers(const std::vector<MemoryAnswer>& answers) const { lsu_.prefetch_answers(answers); }
   /// Takes the answers to its requests; all are for cycles that run_until() has not visited. Prefetches the
@@ -97,7 +97,7 @@ private:
     double blocks; ///< EndedBlock::blocks
     std::uint32_t warps;
     std::uint32_t block; ///< EndedBlock::block
-    Cycle admitted;
+    Cycle dispatched;
   };
 
   const Snapshot& snapshot_;
@@ -122,7 +122,7 @@ private:
   Cycle warp_cycles_ = 0;
   std::vector<PartInSm> parts_; ///< of blocks, by the number that the clock knows each by
   std::vector<EndedBlock> ended_;
-  std::vector<WarpProgram> programs_;   ///< of the block that is being admitted
+  std::vector<WarpProgram> programs_;   ///< of the block that is being dispatched
   std::vector<const WarpProgram*> due_; ///< of the warps that may issue until the epoch's end
   SmClock<Sm> clock_;
 };

@@ -34,7 +34,7 @@ public:
     warp.left = std::max(warp.left, leaves);
     if (is_barrier) [[unlikely]]
       warp.barrier = issued.access == nullptr ? Scoreboards::no_site : issued.access->site;
-    states_.issued(issued.place);
+    states_.issued(issued.pc);
   }
   /// Notes that a warp waited before its next instruction, or for its block's end.
   void waited(WarpNumber number, const WarpProgram& program, Stall why, Cycle cycles);
@@ -48,7 +48,7 @@ private:
     std::uint32_t barrier = Scoreboards::no_site; ///< its last one; no_site: the trace does not have that
   };
   void await(const Scoreboards::Entry& scoreboard, Cycle cycles);
-  void await_end(const PerWarp& warp, const Scoreboards::OfWarp& scoreboards, Place last, Cycle cycles);
+  void await_end(const PerWarp& warp, const Scoreboards::WarpEntries& scoreboards, Pc last, Cycle cycles);
 
   const InstructionStreams& streams_;
   const Scoreboards& scoreboards_;
@@ -59,7 +59,7 @@ private:
 
 inline void StallAccounting::waited(WarpNumber number, const WarpProgram& program, Stall why, Cycle cycles) {
   const PerWarp& warp = warps_[number];
-  const Scoreboards::OfWarp& scoreboards = scoreboards_[number];
+  const Scoreboards::WarpEntries& scoreboards = scoreboards_[number];
   if (why == Stall::ended)
     return await_end(warp, scoreboards, program.last, cycles);
   if (why == Stall::barrier) { // which the warp issued last, if the trace has it
@@ -69,18 +69,18 @@ inline void StallAccounting::waited(WarpNumber number, const WarpProgram& progra
       sites_[warp.barrier].awaited += cycles;
     return;
   }
-  const Place place = streams_.place_of_next(program);
+  const Pc pc = streams_.next_pc(program);
   switch (why) {
   case Stall::delay: {
     const Cycle resolves = std::min<Cycle>(cycles, program.resolves);
-    states_.waited(place, WarpState::branch_resolving, resolves);
-    return states_.waited(place, WarpState::wait, cycles - resolves);
+    states_.waited(pc, WarpState::branch_resolving, resolves);
+    return states_.waited(pc, WarpState::wait, cycles - resolves);
   }
-  case Stall::not_selected: return states_.waited(place, WarpState::not_selected, cycles);
+  case Stall::not_selected: return states_.waited(pc, WarpState::not_selected, cycles);
   case Stall::structural:
     if (const Access* const access = streams_.access_of_next(program))
       sites_[access->site].throttled += cycles;
-    return states_.waited(place, states_.for_pipe_of(place), cycles);
+    return states_.waited(pc, states_.for_pipe_of(pc), cycles);
   default: break;
   }
   const Instruction instruction = streams_.next(program);
@@ -88,29 +88,29 @@ inline void StallAccounting::waited(WarpNumber number, const WarpProgram& progra
   for (const std::int16_t source : instruction.sources)
     if (source != Instruction::none && scoreboards[std::size_t(source)].until > last->until)
       last = &scoreboards[std::size_t(source)];
-  states_.waited(place, states_.for_result_of(last->place), cycles);
+  states_.waited(pc, states_.for_result_of(last->pc), cycles);
   await(*last, cycles);
 }
 
 inline void StallAccounting::await(const Scoreboards::Entry& scoreboard, Cycle cycles) {
-  states_.awaited(scoreboard.place, cycles);
+  states_.awaited(scoreboard.pc, cycles);
   if (scoreboard.site != Scoreboards::no_site)
     sites_[scoreboard.site].awaited += cycles;
 }
 
 /// Accounts for a warp that has ended: it still waits for results that no instruction needs, and for its
 /// stores to leave the memory pipeline, before its block can end.
-inline void StallAccounting::await_end(const PerWarp& warp, const Scoreboards::OfWarp& scoreboards,
-                                       Place last, Cycle cycles) {
+inline void StallAccounting::await_end(const PerWarp& warp, const Scoreboards::WarpEntries& scoreboards,
+                                       Pc last, Cycle cycles) {
   const auto until = [&, since = warp.issued + 1](Cycle end) {
-    return last != streams_.idle_place() && end > since ? std::min(cycles, end - since) : 0;
+    return last != streams_.idle_pc() && end > since ? std::min(cycles, end - since) : 0;
   };
   const Scoreboards::Entry& slowest = *std::ranges::max_element(scoreboards, {}, &Scoreboards::Entry::until);
   if (const Cycle for_result = until(slowest.until); for_result != 0)
     await(slowest, for_result);
   const Cycle drains = until(std::max(slowest.until, warp.left));
   states_.waited(last, WarpState::drain, drains);
-  states_.waited(streams_.idle_place(), WarpState::ended, cycles - drains);
+  states_.waited(streams_.idle_pc(), WarpState::ended, cycles - drains);
 }
 
 } // namespace warplens::model

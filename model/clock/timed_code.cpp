@@ -158,7 +158,7 @@ TimedCode::TimedCode(const Code& code, const ExecutionPipes& of, ClockFigures& f
     instructions_.push_back(timed);
   }
   for (const auto& [instruction, product] : code.tensor_memory_products)
-    of_tensor_memory_[instruction] = {tensor_memory_interval(product), tensor_memory_latency(product)};
+    tensor_memory_times_[instruction] = {tensor_memory_interval(product), tensor_memory_latency(product)};
   for (const sass::Block& block : code.kernel.blocks)
     delay_readers_of_products(block, of);
   for (const MemorySlot& slot : code.slots) {

@@ -17,9 +17,9 @@ namespace warplens::model {
 /// The counters of a warp that its instructions wait for: those of the hardware, which are a clock's
 /// registers here, one for accesses of which the instruction is not known, and those of asynchronous groups.
 inline constexpr std::int16_t hardware_scoreboards = 6;
-inline constexpr std::int16_t loose_scoreboard = hardware_scoreboards;
+inline constexpr std::int16_t unmatched_scoreboard = hardware_scoreboards;
 /// The first registers of groups of copies, and of products: asynchronous_groups.h.
-inline constexpr std::int16_t first_copy_scoreboard = loose_scoreboard + 1;
+inline constexpr std::int16_t first_copy_scoreboard = unmatched_scoreboard + 1;
 inline constexpr std::int16_t first_product_scoreboard = first_copy_scoreboard + std::int16_t(copy_registers);
 inline constexpr std::int16_t scoreboard_count = first_product_scoreboard + std::int16_t(product_registers);
 
@@ -60,11 +60,11 @@ public:
     std::uint32_t begin = 0, end = 0; ///< in `instructions`
   };
   const TimedInstruction& operator[](std::uint32_t instruction) const { return instructions_[instruction]; }
-  bool has_tensor_memory() const { return !of_tensor_memory_.empty(); }
+  bool has_tensor_memory() const { return !tensor_memory_times_.empty(); }
   /// Returns the times of a product of tensor memory; null where the instruction is none.
-  const TensorMemoryTimes* of_tensor_memory(std::uint32_t instruction) const {
-    const auto found = of_tensor_memory_.find(instruction);
-    return found == of_tensor_memory_.end() ? nullptr : &found->second;
+  const TensorMemoryTimes* tensor_memory_times(std::uint32_t instruction) const {
+    const auto found = tensor_memory_times_.find(instruction);
+    return found == tensor_memory_times_.end() ? nullptr : &found->second;
   }
   const Block& block(std::uint32_t number) const { return blocks_[number]; }
   const Code& code() const { return *code_; }
@@ -77,7 +77,7 @@ private:
   const Code* code_;
   std::vector<TimedInstruction> instructions_;
   std::vector<Block> blocks_;
-  std::unordered_map<std::uint32_t, TensorMemoryTimes> of_tensor_memory_; ///< by instruction
+  std::unordered_map<std::uint32_t, TensorMemoryTimes> tensor_memory_times_; ///< by instruction
 };
 
 } // namespace warplens::model

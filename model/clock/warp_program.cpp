@@ -7,17 +7,17 @@ namespace warplens::model {
 InstructionStreams::InstructionStreams(const Snapshot& snapshot, const TimedCode* code,
                                        const ClockFigures& figures)
     : snapshot_(snapshot), code_(code),
-      loose_(code == nullptr ? Loose{.delay = figures.delay, .waits_for_bulk = true}
-                             : Loose{.scoreboard = loose_scoreboard}),
+      unmatched_(code == nullptr ? Unmatched{.delay = figures.delay, .waits_for_bulk = true}
+                                 : Unmatched{.scoreboard = unmatched_scoreboard}),
       is_matched_(code != nullptr),
       first_site_(code == nullptr ? 0 : std::uint32_t(code->code().kernel.instructions.size())),
-      idle_place_(first_site_ + Place(snapshot.sites.size())) {
+      idle_pc_(first_site_ + Pc(snapshot.sites.size())) {
   if (code != nullptr)
     return;
   std::size_t longest = 0;
   for (const Warp& warp : snapshot.warps)
     longest = std::max(longest, warp.accesses.size());
-  loose_path_.resize(longest, Path::unmatched);
+  unmatched_path_.resize(longest, Path::unmatched);
 }
 
 std::optional<WarpProgram> InstructionStreams::program_of(const Warp& warp, const BlockPart& part) const {
@@ -25,13 +25,13 @@ std::optional<WarpProgram> InstructionStreams::program_of(const Warp& warp, cons
   if (of.bulks == 0)
     return std::nullopt;
   if (code_ == nullptr) {
-    const std::uint32_t* const path = loose_path_.data();
+    const std::uint32_t* const path = unmatched_path_.data();
     return WarpProgram{.access = of.begin,
                        .transactions = of.transactions,
                        .block = path,
                        .last_block = path + (of.end - of.begin),
                        .accesses_left = std::uint32_t(of.end - of.begin),
-                       .last = idle_place_};
+                       .last = idle_pc_};
   }
   const PathPlace begin = place_at(code_->code(), warp, of.begin),
                   end = place_at(code_->code(), warp, of.end);
@@ -41,7 +41,7 @@ std::optional<WarpProgram> InstructionStreams::program_of(const Warp& warp, cons
                       .last_block = end.block,
                       .makes_access = begin.makes_access,
                       .accesses_left = std::uint32_t(end.access - begin.access),
-                      .last = idle_place_};
+                      .last = idle_pc_};
   enter_block(program);
   return program;
 }

@@ -1,5 +1,5 @@
-// What the warps of a trial execute: one stream of instructions for each, whether the machine code of their
-// kernel is known or not. An access of which no instruction is known is an instruction of its own.
+// The instruction streams of a trial's warps, one for each, whether the machine code of their kernel is known
+// or not. An unmatched access, of which no instruction is known, is an instruction of its own.
 #pragma once
 
 #include "model/clock/clock_figures.h"
@@ -13,7 +13,7 @@
 
 namespace warplens::model {
 
-/// A warp's place in its stream, in front of the next instruction: it has ended behind the last one.
+/// A warp's position in its stream, in front of the next instruction: it has ended behind the last one.
 struct WarpProgram {
   const Access* access = nullptr;            ///< the next one
   const Transaction* transactions = nullptr; ///< of that and those behind it
@@ -23,20 +23,20 @@ struct WarpProgram {
   std::uint32_t instruction = 0, block_end = 0; ///< in the machine code, unless the next access is unmatched
   std::uint32_t accesses_left = 0;              ///< with the next one
   std::uint32_t next_phase = 0;                 ///< of a barrier: BarrierPhases
-  bool waits_for_loose = false;                 ///< for the result of the instruction before
+  bool waits_for_unmatched = false;             ///< for the result of the instruction before
   Cycle sums_there = 0;                         ///< of its last product of tensor memory
   std::uint8_t copies_ended = 0;                ///< groups of copies: with_one_more_group()
   std::uint8_t products_ended = 0;              ///< likewise, of products
   std::uint8_t resolves = 0;                    ///< cycles in which the branch before it is resolved
-  Place last = 0; ///< of the instruction that it issued last; idle_place() before the first
+  Pc last = 0; ///< of the instruction that it issued last; idle_place() before the first
 
   bool has_ended() const { return block == last_block; }
-  bool is_loose() const { return *block == Path::unmatched; }
+  bool is_unmatched() const { return *block == Path::unmatched; }
 };
 
 /// An instruction that a warp issues.
 struct Issued {
-  Place place = 0;
+  Pc pc = 0;
   const Access* access = nullptr; ///< null: it makes none
   std::span<const Transaction> transactions;
   Cycle latency = 1; ///< of its result, where it makes no access
@@ -52,8 +52,8 @@ public:
   std::optional<WarpProgram> program_of(const Warp& warp, const BlockPart& part) const;
 
   Instruction next(const WarpProgram& program) const {
-    if (program.is_loose())
-      return loose_instruction(*program.access);
+    if (program.is_unmatched())
+      return unmatched_instruction(*program.access);
     const TimedInstruction& timed = (*code_)[program.instruction];
     Instruction instruction = timed.issue;
     if (timed.has_slot && *program.makes_access != 0)
@@ -61,40 +61,40 @@ public:
     else if (timed.has_slot && instruction.pipe == Instruction::none)
       instruction.pipe = control_pipe; // no lane arrives: its guard is false
     instruction.delay += resolving_of_next(program, timed);
-    if (program.waits_for_loose)
-      *std::ranges::find(instruction.sources, Instruction::none) = loose_.scoreboard;
+    if (program.waits_for_unmatched)
+      *std::ranges::find(instruction.sources, Instruction::none) = unmatched_.scoreboard;
     if (timed.group != GroupRole::none && !arrives_with_copies(program, timed)) [[unlikely]]
       put_registers_of_group(timed, program, instruction);
     return instruction;
   }
   /// Returns the access that the next instruction makes; null if it makes none.
   const Access* access_of_next(const WarpProgram& program) const {
-    return program.is_loose() || ((*code_)[program.instruction].has_slot && *program.makes_access != 0)
+    return program.is_unmatched() || ((*code_)[program.instruction].has_slot && *program.makes_access != 0)
                ? program.access
                : nullptr;
   }
-  Place place_of_next(const WarpProgram& program) const {
-    return program.is_loose() ? first_site_ + program.access->site : program.instruction;
+  Pc next_pc(const WarpProgram& program) const {
+    return program.is_unmatched() ? first_site_ + program.access->site : program.instruction;
   }
-  /// Returns the place of warps that have no next instruction, or have issued none yet.
-  Place idle_place() const { return idle_place_; }
-  /// Returns the times of the product of tensor memory at a place; null where there is none.
-  const TensorMemoryTimes* of_tensor_memory(Place place) const {
-    return code_ != nullptr && code_->has_tensor_memory() ? code_->of_tensor_memory(place) : nullptr;
+  /// Returns the PC of warps that have no next instruction, or have issued none yet.
+  Pc idle_pc() const { return idle_pc_; }
+  /// Returns the times of the product of tensor memory at a PC; null where there is none.
+  const TensorMemoryTimes* tensor_memory_times(Pc pc) const {
+    return code_ != nullptr && code_->has_tensor_memory() ? code_->tensor_memory_times(pc) : nullptr;
   }
   /// Goes behind the next instruction and returns it.
   [[gnu::always_inline]] Issued pass(WarpProgram& program) const {
-    Issued issued{.place = place_of_next(program)};
-    program.last = issued.place;
-    if (program.is_loose()) {
+    Issued issued{.pc = next_pc(program)};
+    program.last = issued.pc;
+    if (program.is_unmatched()) {
       program.resolves = 0;
       pass_access(program, issued);
-      program.waits_for_loose |= is_matched_ && issued.access->is_awaited;
+      program.waits_for_unmatched |= is_matched_ && issued.access->is_awaited;
       ++program.block;
       enter_block(program);
       return issued;
     }
-    program.waits_for_loose = false;
+    program.waits_for_unmatched = false;
     const TimedInstruction& timed = (*code_)[program.instruction];
     issued.latency = timed.latency;
     program.resolves = resolving_of_next(program, timed);
@@ -104,7 +104,7 @@ public:
     }
     if (timed.has_slot && *program.makes_access++ != 0) {
       pass_access(program, issued);
-      program.waits_for_loose = issued.access->phase == PhaseRole::meets;
+      program.waits_for_unmatched = issued.access->phase == PhaseRole::meets;
     }
     if (++program.instruction == program.block_end) {
       ++program.block;
@@ -116,7 +116,7 @@ public:
 private:
   /// The instructions that unmatched accesses are. Beside those of the machine code, the next instruction
   /// waits for their results; otherwise each access that begins a bulk waits for those before it.
-  struct Loose {
+  struct Unmatched {
     std::int16_t scoreboard = 0;
     std::uint16_t delay = 1;
     bool waits_for_bulk = false;
@@ -130,7 +130,7 @@ private:
       return;
     instruction.pipe = control_pipe;
     if (access.phase == PhaseRole::meets)
-      instruction.result = loose_.scoreboard;
+      instruction.result = unmatched_.scoreboard;
   }
   /// Returns whether the next instruction arrives at a barrier without the warp, when its copies are there.
   static bool arrives_with_copies(const WarpProgram& program, const TimedInstruction& timed) {
@@ -158,19 +158,19 @@ private:
     return program.instruction + 1 == program.block_end && block != program.last_block &&
            *block != Path::unmatched && code_->block(*block).begin != program.block_end;
   }
-  Instruction loose_instruction(const Access& access) const {
+  Instruction unmatched_instruction(const Access& access) const {
     const std::int16_t waits =
-        loose_.waits_for_bulk && access.starts_bulk ? loose_.scoreboard : Instruction::none;
+        unmatched_.waits_for_bulk && access.starts_bulk ? unmatched_.scoreboard : Instruction::none;
     if (access.kind == AccessKind::barrier) [[unlikely]]
       return {.pipe = Instruction::none, .sources = {waits}};
     const bool of_constants = access.cache == FirstCache::constant;
     // It is made at once: the host's processor stalls on a copy of what was just written in parts.
     return {.pipe = of_constants ? ClockFigures::constant_pipe : ClockFigures::memory_pipe,
-            .result = access.is_awaited ? loose_.scoreboard : Instruction::none,
+            .result = access.is_awaited ? unmatched_.scoreboard : Instruction::none,
             .sources = {waits},
             // The first address of constants is an operand.
             .passes = std::uint16_t(of_constants ? access.passes - 1 : access.passes),
-            .delay = loose_.delay};
+            .delay = unmatched_.delay};
   }
   static void pass_access(WarpProgram& program, Issued& issued) {
     issued.access = program.access++;
@@ -180,7 +180,7 @@ private:
   }
   /// Goes to the first instruction of the path's next block that has any, unless that is an unmatched access.
   void enter_block(WarpProgram& program) const {
-    for (; !program.has_ended() && !program.is_loose(); ++program.block) {
+    for (; !program.has_ended() && !program.is_unmatched(); ++program.block) {
       const TimedCode::Block& block = code_->block(*program.block);
       program.instruction = block.begin;
       program.block_end = block.end;
@@ -191,11 +191,11 @@ private:
 
   const Snapshot& snapshot_;
   const TimedCode* code_;
-  Loose loose_;
-  bool is_matched_;  ///< there is machine code
-  Place first_site_; ///< of the first site's accesses
-  Place idle_place_;
-  std::vector<std::uint32_t> loose_path_; ///< of as many accesses as the longest warp has
+  Unmatched unmatched_;
+  bool is_matched_; ///< there is machine code
+  Pc first_site_;   ///< of the first site's accesses
+  Pc idle_pc_;
+  std::vector<std::uint32_t> unmatched_path_; ///< of as many accesses as the longest warp has
 };
 
 } // namespace warplens::model

@@ -1,4 +1,4 @@
-// What the warps of a trial do in each cycle, by the instruction that they wait to issue.
+// Counts the cycles of a trial's warps by their state and by the program counter at which they are in it.
 #pragma once
 
 #include "model/clock/timed_code.h"
@@ -14,15 +14,16 @@ public:
   /// `code`: that of the snapshot, or null where it has none.
   WarpStates(const Snapshot& snapshot, const TimedCode* code);
 
-  void issued(Place at) { ++counts_[at].cycles[std::size_t(WarpState::selected)]; }
-  /// Says that a warp waited to issue what is there, or, of a barrier and its end, after what is there.
-  void waited(Place at, WarpState why, Cycle cycles) { counts_[at].cycles[std::size_t(why)] += cycles; }
-  /// Says that a warp waited for the result of what is there, or at that barrier.
-  void awaited(Place at, Cycle cycles) { counts_[at].awaited += cycles; }
+  void issued(Pc at) { ++counts_[at].cycles[std::size_t(WarpState::selected)]; }
+  /// Counts cycles in which a warp was stalled on this PC; at a barrier or at the warp's end, the PC is that
+  /// of the instruction before.
+  void waited(Pc at, WarpState why, Cycle cycles) { counts_[at].cycles[std::size_t(why)] += cycles; }
+  /// Counts cycles in which a warp was stalled on the result of this PC's instruction, or at its barrier.
+  void awaited(Pc at, Cycle cycles) { counts_[at].awaited += cycles; }
 
-  /// Returns what a warp does that waits for the result, or for the pipe of what is there.
-  WarpState for_result_of(Place at) const { return kinds_[at].for_result; }
-  WarpState for_pipe_of(Place at) const { return kinds_[at].for_pipe; }
+  /// Returns the state of a warp that is stalled on the result, or on the pipe, of this PC's instruction.
+  WarpState for_result_of(Pc at) const { return kinds_[at].for_result; }
+  WarpState for_pipe_of(Pc at) const { return kinds_[at].for_pipe; }
 
   std::vector<StateCounts> counts() && { return std::move(counts_); }
 
@@ -34,7 +35,7 @@ private:
   static Kind kind_of(sass::InstructionClass instruction);
   static Kind kind_of(const SiteSummary& site);
 
-  std::vector<Kind> kinds_; ///< by Place: of instructions, of sites, and of a warp that has ended
+  std::vector<Kind> kinds_; ///< by Pc: of instructions, of sites, and of a warp that has ended
   std::vector<StateCounts> counts_;
 };
 

@@ -22,7 +22,7 @@ struct MemorySlot {
   bool is_optional = false;      ///< it may be executed without an access of the trace
 };
 
-/// What a warp executed, from its first instruction to its end.
+/// The blocks that a warp executed, from its first instruction to its end.
 struct Path {
   /// Stands in `blocks` for an access of which the instruction is not known.
   static constexpr std::uint32_t unmatched = ~0u;
@@ -50,10 +50,10 @@ struct Code {
         0; ///< divides each number of executions in a row that a warp has; 0: none has any
   };
   std::vector<MarkedBody> marked;
-  /// Of each block: which of the bodies without accesses it belongs to, or sass::none. Empty where the trace
+  /// The body without accesses that each block belongs to, or sass::none. Empty where the trace
   /// does not count these. An index into `marked`.
   std::vector<std::uint32_t> mark_of_block;
-  /// Of each block with a mark: by how much its additions change what may be the counter of the marked loop.
+  /// For each block with a mark, by how much its additions change what may be the counter of the marked loop.
   std::vector<std::vector<std::uint32_t>> counter_steps;
   std::vector<Path> paths;        ///< Warp::path is an index
   double matched = 1;             ///< the share of the trace's accesses that have an instruction

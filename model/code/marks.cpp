@@ -110,11 +110,11 @@ void count_copies(const Code& code, const Counts& counts, std::span<const std::u
     executions[block] = copies_without_remainder(code, block, copies);
     return;
   }
-  std::uint32_t of_one = 0;
+  std::uint32_t divisor = 0;
   for (const auto& [block, count] : *most)
-    of_one = std::gcd(of_one, count);
+    divisor = std::gcd(divisor, count);
   for (const auto& [block, count] : *most)
-    executions[block] = count / of_one;
+    executions[block] = count / divisor;
 }
 
 } // namespace

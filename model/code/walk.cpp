@@ -25,8 +25,8 @@ using Rank = std::tuple<std::uint32_t, std::int64_t, std::uint32_t>;
 /// The accesses of a warp and those that its path has explained so far.
 struct Walker::Progress {
   std::span<const WalkedAccess> accesses;
-  std::vector<std::vector<std::uint32_t>> of_label; ///< numbers of the accesses with each label
-  std::vector<std::uint32_t> cursor;                ///< into of_label: the first that is not explained
+  std::vector<std::vector<std::uint32_t>> accesses_by_label; ///< numbers of the accesses with each label
+  std::vector<std::uint32_t> cursor; ///< into accesses_by_label: the first that is not explained
   std::vector<bool> explained;
   std::uint32_t head = 0; ///< the first that is not
 
@@ -44,7 +44,7 @@ struct Walker::Progress {
       slots += demand.slots;
     const std::uint32_t furthest = window + accesses_of(demands);
     for (const Demand& demand : demands) {
-      const auto& numbers = of_label[demand.label];
+      const auto& numbers = accesses_by_label[demand.label];
       std::uint32_t bytes = 0;
       for (std::uint32_t i = cursor[demand.label];
            i < numbers.size() && bytes < demand.bytes + demand.optional_bytes; ++i) {
@@ -65,7 +65,7 @@ struct Walker::Progress {
   std::uint32_t accesses_of(std::span<const Demand> demands) const {
     std::uint32_t count = 0;
     for (const Demand& demand : demands) {
-      const auto& numbers = of_label[demand.label];
+      const auto& numbers = accesses_by_label[demand.label];
       const std::uint32_t next = cursor[demand.label];
       if (next < numbers.size())
         count += demand.bytes / accesses[numbers[next]].bytes;
@@ -116,7 +116,7 @@ Walker::Walker(const Code& code) : code_(code), next_(code.kernel.blocks.size())
   std::vector<bool> passable;
   for (std::uint32_t block = 0; block < next_.size(); ++block)
     passable.push_back(is_passable(block));
-  ways_.emplace(code, std::move(passable));
+  paths_.emplace(code, std::move(passable));
   if (!code.kernel.blocks.empty())
     start_ = find_next(first_block);
   for (std::uint32_t block = 0; block < next_.size(); ++block)
@@ -169,8 +169,8 @@ public:
       executed_[marks_[next_].mark] += marks_[next_].count;
       fresh_[marks_[next_].mark] = 1;
     }
-    const MarkedWays::Way& way =
-        walker_.ways_->find(last == sass::none ? std::nullopt : std::optional(last), to, executed_);
+    const MarkedPaths::BlockPath& way =
+        walker_.paths_->find(last == sass::none ? std::nullopt : std::optional(last), to, executed_);
     put(way.blocks, walk);
     executed_ = way.left;
   }
@@ -266,24 +266,24 @@ void Walker::enter(std::uint32_t block, Progress& progress, Walk& walk) const {
   for (auto& [label, numbers] : made)
     joining.emplace(label, Joining(progress.accesses, numbers));
   const auto slots = code_.slots_of(block);
-  std::vector<std::vector<std::uint32_t>> of_slot(slots.size());
+  std::vector<std::vector<std::uint32_t>> accesses_by_slot(slots.size());
   for (std::size_t i = 0; i < slots.size(); ++i)
     if (const auto found = joining.find(slots[i].label); found != joining.end())
-      of_slot[i] = found->second.take_run(slots[i].bytes);
+      accesses_by_slot[i] = found->second.take_run(slots[i].bytes);
   std::map<std::uint32_t, std::int64_t> left;
   walk.path.blocks.push_back(block);
   for (std::size_t i = 0; i < slots.size(); ++i) {
     const auto found = joining.find(slots[i].label);
-    if (of_slot[i].empty() && found != joining.end())
-      of_slot[i] = found->second.take_next(slots[i].bytes, left[slots[i].label]);
-    walk.order.insert(walk.order.end(), of_slot[i].begin(), of_slot[i].end());
-    walk.path.makes_access.push_back(!of_slot[i].empty());
-    if (!of_slot[i].empty())
-      walk.joined.push_back(std::uint8_t(of_slot[i].size()));
+    if (accesses_by_slot[i].empty() && found != joining.end())
+      accesses_by_slot[i] = found->second.take_next(slots[i].bytes, left[slots[i].label]);
+    walk.order.insert(walk.order.end(), accesses_by_slot[i].begin(), accesses_by_slot[i].end());
+    walk.path.makes_access.push_back(!accesses_by_slot[i].empty());
+    if (!accesses_by_slot[i].empty())
+      walk.joined.push_back(std::uint8_t(accesses_by_slot[i].size()));
   }
   // Accesses that do not fit into the slots' bytes have no instruction.
-  for (auto& [label, of_label] : joining)
-    for (const std::uint32_t access : of_label.take_rest())
+  for (auto& [label, accesses_by_label] : joining)
+    for (const std::uint32_t access : accesses_by_label.take_rest())
       put_loose(access, walk);
   for (const auto& [label, numbers] : made)
     for (const std::uint32_t access : numbers)
@@ -344,7 +344,7 @@ Walk Walker::walk(std::span<const WalkedAccess> accesses, std::span<const Walked
                     std::vector<bool>(accesses.size())};
   for (std::uint32_t i = 0; i < accesses.size(); ++i)
     if (has_slots(accesses[i].label))
-      progress.of_label[accesses[i].label].push_back(i);
+      progress.accesses_by_label[accesses[i].label].push_back(i);
   std::vector<const Nexts*> recent{&start_}; // behind the last blocks with accesses, the last one at the end
   std::uint32_t last = sass::none;
   Between between(*this, marks);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "model/code/code.h"
-#include "model/code/marked_ways.h"
+#include "model/code/marked_paths.h"
 
 #include <cstdint>
 #include <optional>
@@ -45,7 +45,7 @@ struct Walk {
 /// them, so a block fits where its accesses are the next ones in any order. Of the blocks that can follow,
 /// through others without accesses, the walk takes the one that leaves the fewest accesses behind it
 /// unexplained, then that with the most accesses (an unrolled loop before its remainder), then the closest.
-/// Where lanes diverge, a warp executes both sides of a branch one after the other: the other side of an
+/// A warp whose lanes diverge executes both sides of a branch one after the other: the other side of an
 /// earlier branch may come next, too, and where nothing fits, any block. Blocks without accesses lie on ways
 /// that the marks tell, or on the shortest one. Compilers load a constant before a loop and keep it in a
 /// register: of the source's accesses to constants, those to which no block that can follow leads were
@@ -89,8 +89,8 @@ private:
   const Code& code_;
   std::vector<std::vector<Demand>> demands_; ///< by block
   std::vector<std::vector<std::uint32_t>> blocks_with_label_;
-  std::vector<bool> is_constant_;          ///< by label: its instructions load constants
-  mutable std::optional<MarkedWays> ways_; ///< it remembers
+  std::vector<bool> is_constant_;            ///< by label: its instructions load constants
+  mutable std::optional<MarkedPaths> paths_; ///< it remembers
   Nexts start_;
   std::vector<Nexts> next_; ///< behind each block with accesses
 };

@@ -39,27 +39,27 @@ struct TrialTotals {
     /// How long the busiest one of each resource was busy, and all of its kind in the mean.
     ByResource busy{}, mean_busy{};
     /// Adds one resource, of several of its kind, with the cycles for which it was busy.
-    void add(Resource resource, double busy_cycles, std::size_t of_its_kind) {
+    void add(Resource resource, double busy_cycles, std::size_t units) {
       double& most = busy[std::size_t(resource)];
       most = std::max(most, busy_cycles);
-      mean_busy[std::size_t(resource)] += busy_cycles / double(of_its_kind);
+      mean_busy[std::size_t(resource)] += busy_cycles / double(units);
     }
     std::uint64_t instructions = 0; ///< of warps, that SMs issued: accesses, where no more is known
-    /// Where iterations are left out: the share by which those that test it miss the cycles; the cycles are
-    /// those of all iterations.
+    /// The share by which the iterations that test the extrapolation miss the cycles, which are those of all
+    /// iterations; 0 where none are left out.
     double left_out_error = 0;
     double writing_before = 0; ///< of all channels of DRAM, writing what was in the L2 before
   } time;
 };
 
-/// A place in a kernel at which its warps spend time: an instruction of its code, an unmatched access, or the
-/// idle slot; in this order.
-using Place = std::uint32_t;
+/// A program counter, as the clock counts: the index of an instruction of the machine code; behind those one
+/// for the unmatched accesses of each site, and the idle one of warps that have ended.
+using Pc = std::uint32_t;
 struct StateCounts {
   std::array<std::uint64_t, warp_state_count> cycles{}; ///< of warps
-  std::uint64_t awaited = 0; ///< in which warps waited for results of what is there, or at its barrier
+  std::uint64_t awaited = 0; ///< in which warps were stalled on the results of this PC, or at its barrier
 
-  /// Returns how often warps issued what is there, which takes a cycle each time.
+  /// Returns how often warps issued from this PC, which takes a cycle each time.
   std::uint64_t issued() const { return cycles[std::size_t(WarpState::selected)]; }
   bool operator==(const StateCounts&) const = default;
 };
@@ -83,7 +83,7 @@ struct TrialCounts : TrialTotals {
     double all_latency_ns() const { return std::accumulate(latency_ns.begin(), latency_ns.end(), 0.0); }
   };
   std::vector<Site> sites;         ///< in the order of Snapshot::sites
-  std::vector<StateCounts> states; ///< by Place; empty where the trial has no clock
+  std::vector<StateCounts> states; ///< by Pc; empty where the trial has no clock
 };
 
 } // namespace warplens::model

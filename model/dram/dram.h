@@ -32,12 +32,12 @@ public:
   /// Reads or writes the sectors of one line.
   Service request(std::uint32_t line, unsigned sectors) {
     Service service;
-    const auto of_one = [&](std::size_t) { return sectors; };
+    const auto all_sectors = [&](std::size_t) { return sectors; };
     const auto keep = [&](std::size_t, const Service& its) { service = its; };
     if (by_load_)
-      request_all<PlainInstructions, true, true>(&line, 1, of_one, keep);
+      request_all<PlainInstructions, true, true>(&line, 1, all_sectors, keep);
     else
-      request_all<PlainInstructions, false, true>(&line, 1, of_one, keep);
+      request_all<PlainInstructions, false, true>(&line, 1, all_sectors, keep);
     return service;
   }
 
@@ -55,7 +55,7 @@ public:
     for (std::size_t first = 0; first < count; first += together) {
       const std::size_t end = std::min(count - first, together);
       for (std::size_t i = 0; i < end; ++i) {
-        const DramMap::Place place = map(lines[first + i]);
+        const DramMap::BankRow place = map(lines[first + i]);
         channels[i] = place.channel;
         banks[i] = place.bank;
         rows[i] = place.row;
@@ -76,8 +76,8 @@ public:
           work = &work_[sectors][row_closed];
         bank.open_row = row;
         if constexpr (by_load) {
-          bank.arrivals.add(arrival, work->of_bank);
-          bank.bus_arrivals += Arrivals::arriving(arrival, last_on_bus_[channel], work->of_bus);
+          bank.arrivals.add(arrival, work->bank_service);
+          bank.bus_arrivals += Arrivals::arriving(arrival, last_on_bus_[channel], work->bus_service);
           arrival += 1;
           served(first + i, Service{work->alone_ns, channel, banks[i]});
         } else {
@@ -116,7 +116,7 @@ private:
   enum Opening { row_open, row_other, row_closed, openings };
   /// Service times of a request, by Opening and by its sectors.
   struct alignas(64) Work {
-    Arrivals::Sums of_bank{}, of_bus{};
+    Arrivals::Sums bank_service{}, bus_service{};
     float opening_ns = 0, bursts_ns = 0, alone_ns = 0;
   };
 

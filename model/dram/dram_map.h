@@ -19,10 +19,10 @@ public:
         channel_scatter_(gpu.dram.channel_index == DramIndex::permuted ? scatter : 0),
         bank_scatter_(gpu.dram.bank_index == DramIndex::permuted ? scatter : 0) {}
 
-  struct Place {
+  struct BankRow {
     std::uint32_t channel, bank, row; ///< the bank among those of all channels
   };
-  Place operator()(std::uint32_t line) const {
+  BankRow operator()(std::uint32_t line) const {
     // Consecutive chunks cycle through the channels; within a channel a row's chunks are consecutive, and
     // consecutive rows cycle through the banks. Where they are permuted, each cycle begins at another one, so
     // that strides do not stay on one channel or one bank (after Zhang, Zhu and Zhang, MICRO 2000).

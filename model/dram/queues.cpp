@@ -9,10 +9,10 @@ namespace warplens::model {
 // arrivals and of service, τs the mean service and ρ the share of the round in which the server is busy.
 // The formula assumes requests that arrive whatever their queue; these come from warps that wait, so that no
 // request finds more before it than is in flight.
-void Queues::close_round(std::span<const Arrivals> of_servers, double share_under_way) {
+void Queues::close_round(std::span<const Arrivals> arrivals_by_server, double share_under_way) {
   used_.clear();
-  for (std::uint32_t server = 0; server < of_servers.size(); ++server) {
-    const auto& [sums, last] = of_servers[server];
+  for (std::uint32_t server = 0; server < arrivals_by_server.size(); ++server) {
+    const auto& [sums, last] = arrivals_by_server[server];
     const double requests = double(sums[Arrivals::requests]), service = double(sums[Arrivals::service]);
     if (requests == 0)
       continue;
@@ -20,10 +20,11 @@ void Queues::close_round(std::span<const Arrivals> of_servers, double share_unde
       return sum == 0 ? 0 : std::max(0.0, squares * requests / (sum * sum) - 1);
     };
     // Few arrivals do not show their variation: 1 is that of arrivals independent of each other.
-    const double of_arrivals =
+    const double arrival_variation =
         requests < 5 ? 1 : variation(double(sums[Arrivals::squared_gaps]), double(last));
-    const double of_service = variation(double(sums[Arrivals::squared_service]), service);
-    used_.push_back({server, requests, service, (of_arrivals + of_service) / 2 * service * service / requests,
+    const double service_variation = variation(double(sums[Arrivals::squared_service]), service);
+    used_.push_back({server, requests, service,
+                     (arrival_variation + service_variation) / 2 * service * service / requests,
                      share_under_way * (service - service / requests)});
   }
 }
@@ -66,19 +67,19 @@ RoundTime round_time(const Load& load, const Queues& banks, const Queues& buses)
   // taken, so the error is less than what is lacking.
   bool was_low = false, was_high = false;
   for (int steps = 0; steps < 100; ++steps) {
-    const double ns = (low * below - high * above) / (below - above), of_ns = lacking(ns);
-    if (std::abs(of_ns) <= 1e-7 * ns)
+    const double ns = (low * below - high * above) / (below - above), lacking_at_ns = lacking(ns);
+    if (std::abs(lacking_at_ns) <= 1e-7 * ns)
       return {ns, 0};
-    if (of_ns > 0) {
+    if (lacking_at_ns > 0) {
       low = ns;
-      above = of_ns;
+      above = lacking_at_ns;
       below /= was_low ? 2 : 1;
     } else {
       high = ns;
-      below = of_ns;
+      below = lacking_at_ns;
       above /= was_high ? 2 : 1;
     }
-    was_low = of_ns > 0;
+    was_low = lacking_at_ns > 0;
     was_high = !was_low;
   }
   return {high, 0};

@@ -40,7 +40,7 @@ public:
 
   /// Takes the round's requests to each server, to which the functions below refer. No more than this share
   /// of them is in flight at once.
-  void close_round(std::span<const Arrivals> of_servers, double share_under_way);
+  void close_round(std::span<const Arrivals> arrivals_by_server, double share_under_way);
   /// Returns the mean over the servers of the time that they are busy.
   double busy_ns() const;
   /// Returns the mean time that the round's requests wait if they arrive within `ns`, which is more than

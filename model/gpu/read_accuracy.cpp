@@ -36,7 +36,7 @@ std::optional<ErrorOfKind> read_error(TomlFigures& figures, LaunchKind kind) {
   figures.text(key("kinds"), kinds);
   figures.require(kinds == "its" || kinds == "all", key("kinds"), key("kinds") + " to be \"its\" or \"all\"");
   error.launches = std::uint64_t(launches);
-  error.of_any_kind = kinds == "all";
+  error.covers_all_kinds = kinds == "all";
   return error;
 }
 

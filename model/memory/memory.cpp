@@ -327,7 +327,7 @@ Cycle Memory::write_memory(std::uint32_t line, unsigned sectors, Cycle now, Memo
 /// for other banks. A row is opened once for the reads that are in view of the channel's scheduler, and for
 /// what the L2 writes back of it together.
 Memory::Transfer Memory::use_memory(std::uint32_t line, unsigned sectors, Cycle now, MemoryUse use) {
-  const DramMap::Place place = dram_map_(line);
+  const DramMap::BankRow place = dram_map_(line);
   Bank& bank = banks_[place.bank];
   Channel& channel = channels_[place.channel];
   const bool is_read = use == MemoryUse::read;

@@ -65,7 +65,7 @@ public:
     Wait result;
     for (std::size_t at = bucket_of(line);; at = next(at)) {
       const Bucket& bucket = buckets_[at];
-      for (unsigned found = bucket.of_line(line); found != 0; found &= found - 1) {
+      for (unsigned found = bucket.matching(line); found != 0; found &= found - 1) {
         const State& state = bucket.states[std::countr_zero(found)];
         if ((state.sectors() & sectors) == 0 || state.has_arrived(now))
           continue;
@@ -139,7 +139,7 @@ private:
     bool overflowed = false; ///< whether fills that belong here may lie in the next bucket
 
     /// Returns a bit for each slot of this line.
-    unsigned of_line(std::uint32_t line) const {
+    unsigned matching(std::uint32_t line) const {
       unsigned found = 0;
       for (unsigned i = 0; i < bucket_slots; ++i)
         found |= unsigned(lines[i] == line) << i;

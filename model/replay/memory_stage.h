@@ -105,9 +105,9 @@ private:
     };
     double latency_ns = counts.dram_latency_ns;
     for (const PendingFill& one : read_) {
-      const float of_one = wait(one);
-      state_.observer.read_memory(of_one);
-      latency_ns += double(of_one);
+      const float wait_ns = wait(one);
+      state_.observer.read_memory(wait_ns);
+      latency_ns += double(wait_ns);
     }
     counts.dram_latency_ns = latency_ns;
     counts.dram_reads += read_.size();

@@ -72,12 +72,12 @@ void SmSchedule::wake() {
   while (!delayed_.empty() && slots_[delayed_.back()].delay <= now_) {
     const std::uint32_t slot = delayed_.back();
     delayed_.pop_back();
-    admit(slot);
+    dispatch(slot);
   }
   resident_end_ = resident_.data() + resident_.size();
 }
 
-void SmSchedule::admit(std::uint32_t slot) {
+void SmSchedule::dispatch(std::uint32_t slot) {
   while (slots_[slot].warps == 0) {
     auto& from = !slots_[slot].first.empty() ? slots_[slot].first
                  : !waiting_.empty()         ? waiting_
@@ -134,7 +134,7 @@ void SmSchedule::end_warp() {
   const auto ended = at_ - resident_.data();
   resident_.erase(resident_.begin() + ended);
   if (--slots_[slot].warps == 0)
-    admit(slot);
+    dispatch(slot);
   at_ = resident_.data() + ended;
   resident_end_ = resident_.data() + resident_.size();
 }

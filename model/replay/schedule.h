@@ -49,7 +49,7 @@ private:
   };
   Slot first_slot(std::uint32_t block, std::size_t blocks, std::uint32_t resident, BlockStart start);
   std::uint64_t random_delay(std::uint32_t block, std::size_t blocks, std::uint32_t resident);
-  void admit(std::uint32_t slot);
+  void dispatch(std::uint32_t slot);
   void start(std::uint32_t slot, const BlockPart& item);
   void wake();
   bool begin_round();

@@ -13,9 +13,9 @@ std::vector<std::uint32_t> samples_of_blocks(std::uint64_t blocks, std::uint64_t
                                              std::uint32_t samples) {
   std::vector<std::uint32_t> sample_of(blocks);
   for (std::uint64_t first = 0, wave = 0; first < blocks; first += resident, ++wave) {
-    const std::uint64_t of_wave = std::min(resident, blocks - first);
-    for (std::uint64_t block = 0; block < of_wave; ++block) {
-      const std::uint64_t run = ((block + 1) * samples - 1) / of_wave;
+    const std::uint64_t wave_blocks = std::min(resident, blocks - first);
+    for (std::uint64_t block = 0; block < wave_blocks; ++block) {
+      const std::uint64_t run = ((block + 1) * samples - 1) / wave_blocks;
       sample_of[first + block] = std::uint32_t((run + samples - wave % samples) % samples);
     }
   }

@@ -13,7 +13,7 @@ namespace warplens::model {
 
 inline constexpr std::uint32_t max_samples = 32;
 
-/// Of each line that a snapshot's blocks access: by which samples. A bit for each, the first is the sample
+/// The samples that access each line of a snapshot's blocks. A bit for each, the first is the sample
 /// that is replayed.
 class LineSharing {
 public:

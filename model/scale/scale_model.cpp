@@ -27,11 +27,11 @@ std::vector<std::uint64_t> instructions_of_paths(const Code& code) {
 
 /// Returns the bytes of the L2 that the sample would have to itself.
 std::uint64_t l2_bytes_of(const LineSharing& lines, std::uint32_t divisor, const Gpu& gpu) {
-  double of_others = 0; // of the sample's lines, the parts that other samples account for
-  lines.each_in_sample([&](std::uint32_t, unsigned samples) { of_others += 1 - 1.0 / samples; });
+  double other_samples = 0; // of the sample's lines, the parts that other samples account for
+  lines.each_in_sample([&](std::uint32_t, unsigned samples) { other_samples += 1 - 1.0 / samples; });
   const double bytes = double(gpu.l2_bytes);
   const double all = double(lines.accessed()) * line_bytes;
-  const double shared = of_others * line_bytes * std::min(1.0, bytes / std::max(all, 1.0));
+  const double shared = other_samples * line_bytes * std::min(1.0, bytes / std::max(all, 1.0));
   return std::uint64_t(std::min(bytes, bytes / divisor + shared));
 }
 

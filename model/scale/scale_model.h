@@ -12,8 +12,8 @@
 
 namespace warplens::model {
 
-/// By how much figures of a part of the machine miss those of all of it: 95 % of the kernels of the table of
-/// errors lie within (bench/first_answer.py prints them). Times as a share, hit rates in points.
+/// The error of figures of a part of the machine against those of all of it: 95 % of the kernels of the table
+/// of errors lie within (bench/first_answer.py prints them). Times as a share, hit rates in points.
 inline constexpr double time_error_of_part = 0.12, hit_error_of_part = 0.06;
 
 struct ScaleModel {

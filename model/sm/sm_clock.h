@@ -16,19 +16,19 @@
 
 namespace warplens::model {
 
-/// Where a warp is in the SM: it keeps its number until its block has ended.
+/// The number of a warp in its SM, which it keeps until its block has ended.
 using WarpNumber = std::uint32_t;
 
 /// Runs the warps of one SM from event to event: it visits only cycles in which an instruction can issue or a
 /// block can end. The warps belong to the schedulers in turn, in the order of their arrival; in each cycle a
-/// scheduler issues from the first warp in its policy's order whose operands are there and whose pipe, queue
+/// scheduler issues from the first warp in its policy's order whose operands are ready and whose pipe, queue
 /// and miss entries are free.
 ///
 /// `Execution` has the instructions that warps execute, and the times of their results. It has
-/// - `Program`: a warp's place in its instructions, which is copied;
+/// - `Program`: a warp's position in its instructions, which is copied;
 /// - `bool has_ended(const Program&)` and `Instruction next(const Program&)`;
 /// - `Cycle issue(WarpNumber, Program&, const Instruction&, Cycle now, Cycle leaves)`: goes on to the
-///   instruction after this one and returns when the register that it writes is there: `never` where that is
+///   instruction after this one and returns when the register that it writes is ready: `never` where that is
 ///   unknown until complete(). `leaves`: when it leaves the queue before its pipe, or now;
 /// - `Cycle entries_open_at(Cycle from)`: the first cycle, not before `from`, in which a miss entry is free,
 ///   as far as that is known; `from` is the cycle that is being visited or the one behind it;
@@ -36,7 +36,8 @@ using WarpNumber = std::uint32_t;
 ///   instruction that it now issues, or for its block's end;
 /// - `bool settle()`, if it wants to be asked: it may call complete() in it, and then returns true. It is
 ///   called behind each cycle that is visited;
-/// - `void ended(std::uint32_t block, Cycle)`: all the block's results are there. It may admit another one.
+/// - `void ended(std::uint32_t block, Cycle)`: all the block's results have arrived. It may dispatch another
+/// one.
 template <class Execution> class SmClock {
 public:
   SmClock(const SmFigures& figures, Execution& execution)
@@ -55,10 +56,10 @@ public:
     }
   }
 
-  /// Lets a block's warps begin in cycle `at`, which has not been visited, or is being visited in
-  /// Execution::ended(). `kernel`: whose block it is, below SmFigures::kernels.
+  /// Dispatches a thread block: its warps begin in cycle `at`, which has not been visited, or is being
+  /// visited in Execution::ended(). `kernel`: whose block it is, below SmFigures::kernels.
   template <class Programs>
-  void admit(std::uint32_t number, const Programs& programs, Cycle at, std::uint32_t kernel = 0) {
+  void dispatch(std::uint32_t number, const Programs& programs, Cycle at, std::uint32_t kernel = 0) {
     const std::uint32_t index = free_block();
     Block& block = blocks_[index];
     block = {.number = number, .kernel = kernel, .done_at = at};
@@ -96,7 +97,7 @@ public:
   }
 
   /// Returns the next cycle that run_until() would visit, or an earlier one; `never` if only complete() or
-  /// admit() can go on.
+  /// dispatch() can go on.
   Cycle next() const {
     if (wakeups_stale_)
       return from_;
@@ -133,7 +134,7 @@ public:
     __builtin_prefetch(reinterpret_cast<const char*>(&warps_[number]) + 64, 1);
     __builtin_prefetch(&registers_[number * registers_per_warp_], 1);
   }
-  /// Calls visit(number, program) for each warp whose operands are there before `end`.
+  /// Calls visit(number, program) for each warp whose operands are ready before `end`.
   template <class Visit> void each_due(Cycle end, Visit&& visit) const {
     for (const Scheduler& scheduler : schedulers_)
       for (Mask left = due(scheduler, std::int64_t(end) - 1).by_then; left != 0; left &= left - 1) {
@@ -195,7 +196,7 @@ private:
     std::optional<std::uint32_t> last_place;  ///< of that warp, until its block has ended
     std::uint32_t up_to_last = 0;             ///< warps that arrived no later than that one
     std::uint32_t warps = 0;                  ///< the oldest first
-    /// By pipe + 1, the first for instructions without one: the warps whose next instructions need it.
+    /// The warps, by pipe + 1, the first for instructions without one: whose next instructions need it.
     std::array<Mask, max_pipes + 1> wanted{};
     std::array<Queue, max_queues> queues;
     std::vector<std::optional<std::uint32_t>> last_of_kernel; ///< slot, of the warp that issued last
@@ -206,7 +207,7 @@ private:
     std::array<WarpNumber, max_warps_of_scheduler> warp{};
     std::array<Cycle, max_warps_of_scheduler> idle_since{}; ///< each warp's own last issue, or its arrival
 
-    SchedulerPipe& of_pipe(std::int16_t pipe) { return pipes[std::size_t(pipe + 1)]; }
+    SchedulerPipe& pipe_state(std::int16_t pipe) { return pipes[std::size_t(pipe + 1)]; }
     Mask& wanting(std::int16_t pipe) { return wanted[std::size_t(pipe + 1)]; }
     /// Returns the pipes that the next instructions of the warps in `ready` need.
     [[gnu::always_inline]] PipeSet wanted_by_ready() const {
@@ -296,7 +297,7 @@ private:
       }
   }
 
-  /// Removes the blocks that have ended and whose results are there.
+  /// Removes the blocks that have ended and whose results have arrived.
   void retire_blocks() {
     end_at_ = never;
     for (std::uint32_t i = 0; i < blocks_.size(); ++i) {
@@ -361,8 +362,8 @@ private:
   }
 
   struct Due {
-    Mask by_then = 0;    ///< the warps of which the operands are there by then, but for those in `ready`
-    Cycle later = never; ///< when those of another one are first there
+    Mask by_then = 0;    ///< the warps whose operands are ready by then, but for those in `ready`
+    Cycle later = never; ///< when the operands of another one are first ready
   };
   [[gnu::always_inline]] static Due due(const Scheduler& scheduler, std::int64_t at) {
     Mask by_then = 0;
@@ -386,7 +387,7 @@ private:
       const auto place = std::uint32_t(std::countr_zero(fresh));
       scheduler.ready_at[place] = std::int64_t(never);
       Warp& warp = warps_[scheduler.warp[place]];
-      warp.blocked_before = scheduler.of_pipe(warp.next.pipe).blocked;
+      warp.blocked_before = scheduler.pipe_state(warp.next.pipe).blocked;
     }
     Mask open = open_warps(scheduler, now);
     if (scheduler.ready != open)
@@ -446,7 +447,7 @@ private:
     };
     const Cycle after_barrier = std::max(warp.since, std::min(warp.barrier_until, now));
     const Cycle ready = warp.ready_at();
-    const std::uint64_t blocked = scheduler.of_pipe(warp.next.pipe).blocked - warp.blocked_before;
+    const std::uint64_t blocked = scheduler.pipe_state(warp.next.pipe).blocked - warp.blocked_before;
     const Cycle after_delay = std::max(after_barrier, warp.delayed_until);
     waited(Stall::barrier, after_barrier - warp.since);
     waited(Stall::delay, after_delay - after_barrier);
@@ -493,7 +494,7 @@ private:
     prepare(warp, number);
   }
 
-  /// Takes the instruction's pipe, and its place in the queue. Returns when it leaves that.
+  /// Takes the instruction's pipe, and its entry in the queue. Returns when it leaves that.
   [[gnu::always_inline]] Cycle enter(Scheduler& scheduler, const Instruction& instruction, Cycle now) {
     const auto number = std::size_t(instruction.pipe);
     const PipeFigures& pipe = figures_.pipes[number];
@@ -532,7 +533,7 @@ private:
       add_registers(std::size_t(last) + 1);
   }
 
-  /// Computes when the operands of the warp's next instruction are there.
+  /// Computes when the operands of the warp's next instruction are ready.
   void prepare(Warp& warp, WarpNumber number) {
     std::int64_t& ready_at = schedulers_[warp.scheduler].ready_at[warp.place];
     if (warp.has_ended || warp.at_barrier) {
@@ -579,7 +580,7 @@ private:
   }
 
   /// Returns the next cycle, not before `from`, in which the scheduler can issue: the operands of a warp
-  /// that is not ready are there in cycle `next`.
+  /// that is not ready are ready in cycle `next`.
   [[gnu::always_inline]] Cycle next_of(Scheduler& scheduler, Cycle next, Cycle from) {
     const PipeSet wanted = scheduler.wanted_by_ready();
     if ((wanted & without_pipe) != 0)

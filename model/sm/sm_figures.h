@@ -34,7 +34,7 @@ struct SmFigures {
   /// Warps from which a scheduler issues in a cycle, each into another pipe, and one of them at most to
   /// memory (Xu, Minnesota 2016, chapter 8).
   std::uint32_t front_end = 1;
-  /// Where there are several, they take turns, by cycles, to issue first, each from the warp that issued last
+  /// Several schedulers take turns, by cycles, to issue first, each from the warp that issued last
   /// or the oldest, whatever the policy (two-level GTO of the same chapter).
   std::uint32_t kernels = 1;
   IssuePolicy policy = IssuePolicy::loose_round_robin;

@@ -161,12 +161,12 @@ std::uint8_t AccessCoalescer::passes(const trace::WarpAccess& access, const Acce
   if (sites_[entry.site].cache_operator == CacheOperator::tex ||
       (entry.cache == FirstCache::read_only && rules_.texture_cache == TextureCache::read_only))
     return one_byte(in_groups(unsigned(std::popcount(access.active)), rules_.texture_lanes));
-  const unsigned of_tags = in_groups(entry.transactions, rules_.tags_per_pass);
+  const unsigned tag_passes = in_groups(entry.transactions, rules_.tags_per_pass);
   if (access.kind == AccessKind::atomic)
-    return one_byte(of_tags);
-  const unsigned of_banks =
+    return one_byte(tag_passes);
+  const unsigned wavefronts =
       access.space == Space::local ? in_groups(access.bytes, 4) : bank_wavefronts(access, rules_).count;
-  return one_byte(std::max(of_banks, of_tags));
+  return one_byte(std::max(wavefronts, tag_passes));
 }
 
 PageNumbers::InOrder AccessCoalescer::finish(Snapshot& snapshot) && {

@@ -46,8 +46,9 @@ std::vector<std::uint32_t> barriers_of(const Warp& warp) {
 std::uint32_t bulk_at(const Warp& warp, const Warp& longest, double share) {
   if (share <= 0 || share >= 1 || &warp == &longest)
     return bulk_at(warp, share);
-  const std::vector<std::uint32_t> barriers = barriers_of(warp), of_longest = barriers_of(longest);
-  const auto passed = std::ranges::lower_bound(of_longest, bulk_at(longest, share)) - of_longest.begin();
+  const std::vector<std::uint32_t> barriers = barriers_of(warp), longest_barriers = barriers_of(longest);
+  const auto passed =
+      std::ranges::lower_bound(longest_barriers, bulk_at(longest, share)) - longest_barriers.begin();
   const std::size_t passed_by_warp = std::min(std::size_t(passed), barriers.size());
   const std::uint32_t first = passed_by_warp == 0 ? 0 : barriers[passed_by_warp - 1] + 1;
   const std::uint32_t last = passed_by_warp < barriers.size() ? barriers[passed_by_warp] : warp.bulks;

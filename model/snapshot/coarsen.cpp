@@ -51,13 +51,14 @@ Expected<std::vector<Group>> groups_of(const Snapshot& snapshot, const trace::La
     return fail("a block of {} threads has no {} x 32", launch.block.count(), coarsening.threads);
   std::vector<Group> groups;
   for (const Snapshot::Block& block : snapshot.blocks) {
-    std::vector<Group> of_block(warps / coarsening.threads);
+    std::vector<Group> block_groups(warps / coarsening.threads);
     for (std::uint32_t i = 0; i < block.warps; ++i) {
       const Warp& warp = snapshot.warps[block.first_warp + i];
-      const auto group = coarsening.neighbours ? warp.warp / coarsening.threads : warp.warp % of_block.size();
-      of_block[group].push_back(&warp);
+      const auto group =
+          coarsening.neighbours ? warp.warp / coarsening.threads : warp.warp % block_groups.size();
+      block_groups[group].push_back(&warp);
     }
-    for (Group& group : of_block) {
+    for (Group& group : block_groups) {
       if (group.empty())
         continue;
       const bool are_same = std::ranges::all_of(group, [&](const Warp* warp) {
@@ -180,10 +181,11 @@ private:
   }
   void put_joined(Access wide, Together& together, Warp& merged) {
     std::uint32_t passes = 0, transactions = 0;
-    together.each([&](const Access& access, std::span<const Transaction> of_access) {
+    together.each([&](const Access& access, std::span<const Transaction> access_transactions) {
       passes += access.passes;
-      transactions += std::uint32_t(of_access.size());
-      merged.transactions.insert(merged.transactions.end(), of_access.begin(), of_access.end());
+      transactions += std::uint32_t(access_transactions.size());
+      merged.transactions.insert(merged.transactions.end(), access_transactions.begin(),
+                                 access_transactions.end());
     });
     wide.passes = std::uint8_t(std::min(passes, 255u));
     wide.transactions = std::uint8_t(transactions); // at most four lines
@@ -196,10 +198,11 @@ private:
   }
   void put_all(Together& together, Warp& merged) {
     bool is_first = true;
-    together.each([&](Access access, std::span<const Transaction> of_access) {
+    together.each([&](Access access, std::span<const Transaction> access_transactions) {
       access.starts_bulk = access.starts_bulk && (is_first || snapshot_.code != nullptr);
       is_first = false;
-      merged.transactions.insert(merged.transactions.end(), of_access.begin(), of_access.end());
+      merged.transactions.insert(merged.transactions.end(), access_transactions.begin(),
+                                 access_transactions.end());
       merged.accesses.push_back(access);
     });
   }

@@ -91,12 +91,12 @@ std::vector<double> executions_of_replayed(const Snapshot& snapshot, const Code&
           left_out[*block] += gap.left_out;
     }
   }
-  std::vector<double> of_instructions(code.kernel.instructions.size(), 1);
+  std::vector<double> times_by_instruction(code.kernel.instructions.size(), 1);
   for (std::size_t i = 0; i < replayed.size(); ++i)
     for (std::uint32_t at = code.kernel.blocks[i].begin; replayed[i] != 0 && at < code.kernel.blocks[i].end;
          ++at)
-      of_instructions[at] = 1 + left_out[i] / replayed[i];
-  return of_instructions;
+      times_by_instruction[at] = 1 + left_out[i] / replayed[i];
+  return times_by_instruction;
 }
 
 } // namespace

@@ -110,11 +110,11 @@ void ExecutedPaths::set_lanes(Code& code) const {
   for (std::size_t piece = 0; piece < pieces_.size(); ++piece)
     for (const trace::ExecutedRun& run : *pieces_[piece]) {
       const auto times = std::int64_t(uses[piece]);
-      const std::int64_t of_lanes = times * std::popcount(run.lanes);
+      const std::int64_t lane_executions = times * std::popcount(run.lanes);
       executions[run.first] += times;
       executions[run.first + run.count] -= times;
-      lanes[run.first] += of_lanes;
-      lanes[run.first + run.count] -= of_lanes;
+      lanes[run.first] += lane_executions;
+      lanes[run.first + run.count] -= lane_executions;
     }
   code.active_lanes.assign(code.kernel.instructions.size(), 0);
   std::int64_t all_executions = 0, all_lanes = 0;
@@ -126,7 +126,7 @@ void ExecutedPaths::set_lanes(Code& code) const {
   }
 }
 
-Expected<Path> ExecutedPaths::make_path(const Code& code, const OfWarp& warp) const {
+Expected<Path> ExecutedPaths::make_path(const Code& code, const RecordedWarp& warp) const {
   Path path;
   auto made = warp.made.begin();
   for (const std::uint32_t piece : warp.pieces)

@@ -44,7 +44,7 @@ public:
   const std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint32_t>& path_of() const { return path_of_; }
 
 private:
-  struct OfWarp {
+  struct RecordedWarp {
     std::vector<std::uint32_t> pieces; ///< of runs, indices into `pieces_`
     std::vector<std::uint32_t> made;   ///< instructions, with these bits
   };
@@ -54,12 +54,12 @@ private:
   void split_blocks(Code& code) const;
   void set_slots(Code& code) const;
   void set_lanes(Code& code) const;
-  Expected<Path> make_path(const Code& code, const OfWarp& warp) const;
+  Expected<Path> make_path(const Code& code, const RecordedWarp& warp) const;
 
   std::vector<std::uint32_t> index_of_;
   std::map<Runs, std::uint32_t> known_;
   std::vector<const Runs*> pieces_;
-  std::map<std::pair<std::uint64_t, std::uint32_t>, OfWarp> warps_;
+  std::map<std::pair<std::uint64_t, std::uint32_t>, RecordedWarp> warps_;
   std::vector<std::uint8_t> makes_access_; ///< by instruction
   std::vector<std::uint8_t> is_split_;     ///< by instruction: its access is of several parts
   std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint32_t> path_of_;

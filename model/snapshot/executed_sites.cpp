@@ -119,7 +119,8 @@ bool ExecutedSites::accepts(std::uint32_t site, Memory memory) const {
 }
 
 /// Adds the sites at a place that access such memory.
-void ExecutedSites::add_sites_at(const Place& place, Memory memory, std::vector<std::uint32_t>& found) const {
+void ExecutedSites::add_sites_at(const SiteInFile& place, Memory memory,
+                                 std::vector<std::uint32_t>& found) const {
   if (const auto here = at_.find(place); here != at_.end())
     std::ranges::copy_if(here->second, std::back_inserter(found),
                          [&](std::uint32_t site) { return accepts(site, memory); });
@@ -154,10 +155,12 @@ std::vector<std::uint32_t> ExecutedSites::candidates_near(std::uint32_t instruct
 }
 
 ExecutedSites::Likeness ExecutedSites::likeness_of(const Instruction& instruction, std::uint32_t site) const {
-  const auto of_code = double(instruction.signatures.size()), of_site = double(signatures_[site].size());
+  const auto code_signatures = double(instruction.signatures.size()),
+             site_signatures = double(signatures_[site].size());
   const auto equal = double(std::ranges::count_if(
       instruction.signatures, [&](std::uint64_t one) { return signatures_[site].contains(one); }));
-  return equal == 0 ? Likeness{} : Likeness{equal / of_code, equal / (of_code + of_site - equal)};
+  return equal == 0 ? Likeness{}
+                    : Likeness{equal / code_signatures, equal / (code_signatures + site_signatures - equal)};
 }
 
 std::uint32_t ExecutedSites::add_site(const Key& key, const Instruction& of) {

@@ -56,7 +56,7 @@ private:
     std::unordered_set<std::uint64_t> signatures; ///< of accesses in sampled warps
     std::uint32_t site = 0;
   };
-  using Place = std::tuple<Use, std::string, std::uint32_t>; ///< file without folders, line
+  using SiteInFile = std::tuple<Use, std::string, std::uint32_t>; ///< file without folders, line
 
   static Use use_of(AccessKind kind);
   static Memory memory_of(const trace::WarpAccess& access, bool is_texture);
@@ -72,7 +72,7 @@ private:
     auto operator<=>(const Likeness&) const = default;
   };
   Likeness likeness_of(const Instruction& instruction, std::uint32_t site) const;
-  void add_sites_at(const Place& place, Memory memory, std::vector<std::uint32_t>& found) const;
+  void add_sites_at(const SiteInFile& place, Memory memory, std::vector<std::uint32_t>& found) const;
   std::vector<std::uint32_t> candidates_at(std::uint32_t instruction, Use use, Memory memory) const;
   std::vector<std::uint32_t> candidates_near(std::uint32_t instruction, Use use, Memory memory) const;
   /// Returns whether it is an ATOMS.POPC.INC, which adds up the lanes of a warp that want the same word.
@@ -82,7 +82,7 @@ private:
   const std::vector<Site>& sites_;
   const sass::CodeTable& table_;
   const Code& code_;
-  std::map<Place, std::vector<std::uint32_t>> at_; ///< sites
+  std::map<SiteInFile, std::vector<std::uint32_t>> at_; ///< sites
   std::map<Key, Instruction> instructions_;
   std::vector<std::uint8_t> seen_; ///< by site, a bit for each Memory
   bool has_seen_any_ = false;      ///< an access of the source; none where only the machine code ran

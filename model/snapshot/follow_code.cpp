@@ -158,7 +158,7 @@ public:
   }
 
   std::vector<Path> paths() && { return std::move(paths_); }
-  /// What each site's summary has too much, by index into Snapshot::sites.
+  /// The excess in each site's summary, by index into Snapshot::sites.
   const std::vector<SiteSummary>& removed() const { return removed_; }
   double followed_share() const { return all_ == 0 ? 1 : 1 - double(unmatched_) / double(all_); }
 
@@ -271,10 +271,11 @@ private:
       access.is_awaited |= one.is_awaited;
       for (std::uint32_t i = 0; i < one.transactions; ++i) {
         const Transaction& transaction = warp.transactions[parts_.first_transaction[part] + i];
-        const auto of_call = followed.transactions.begin() + std::ptrdiff_t(first);
-        const auto same = std::find_if(of_call, followed.transactions.end(), [&](const Transaction& other) {
-          return other.line == transaction.line && other.mask == transaction.mask;
-        });
+        const auto call_transactions = followed.transactions.begin() + std::ptrdiff_t(first);
+        const auto same =
+            std::find_if(call_transactions, followed.transactions.end(), [&](const Transaction& other) {
+              return other.line == transaction.line && other.mask == transaction.mask;
+            });
         if (same != followed.transactions.end() && parts.size() > 1)
           same->sectors |= transaction.sectors;
         else

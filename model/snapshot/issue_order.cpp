@@ -14,7 +14,8 @@ IssueOrder::IssueOrder(const std::vector<Site>& sites, const SiteIndex& index, A
         depends_on_[i].push_back(found->second);
 }
 
-void IssueOrder::place(OfWarp& state, Warp& warp, std::uint32_t site, const trace::WarpAccess& access) const {
+void IssueOrder::place(WarpProgress& state, Warp& warp, std::uint32_t site,
+                       const trace::WarpAccess& access) const {
   if (accesses_ == Accesses::all)
     return put_into_window(state.window, warp, site, access);
   if (starts_bulk(state, site)) {
@@ -24,7 +25,7 @@ void IssueOrder::place(OfWarp& state, Warp& warp, std::uint32_t site, const trac
   state.bulk.push_back(site);
 }
 
-bool IssueOrder::starts_bulk(const OfWarp& state, std::uint32_t site) const {
+bool IssueOrder::starts_bulk(const WarpProgress& state, std::uint32_t site) const {
   if (state.bulk.empty())
     return true;
   if (sites_[state.bulk.back()].sequence != sites_[site].sequence)
@@ -32,8 +33,8 @@ bool IssueOrder::starts_bulk(const OfWarp& state, std::uint32_t site) const {
   for (const std::uint32_t earlier : state.bulk) {
     if (earlier == site)
       return true; // the next iteration of a loop
-    // What a store's address needs has ended the sequence; while the store waits for its value, loads behind
-    // it are sent.
+    // The operands of a store's address have ended the sequence; while the store waits for its value, loads
+    // behind it are sent.
     if (sites_[site].kind == AccessKind::load || sites_[site].kind == AccessKind::update)
       for (const std::uint32_t needed : depends_on_[site])
         if (earlier == needed)
@@ -129,7 +130,7 @@ void IssueOrder::close_window(Window& window, Warp& warp) {
   window.first_transaction = warp.transactions.size();
 }
 
-void IssueOrder::append(OfWarp& state, Warp& warp, Access access) const {
+void IssueOrder::append(WarpProgress& state, Warp& warp, Access access) const {
   if (accesses_ != Accesses::all) { // close_window() does this otherwise
     access.starts_bulk = std::exchange(state.bulk_ended, false);
     warp.bulks += access.starts_bulk;
@@ -137,7 +138,7 @@ void IssueOrder::append(OfWarp& state, Warp& warp, Access access) const {
   warp.accesses.push_back(access);
 }
 
-void IssueOrder::append_barrier(OfWarp& state, Warp& warp, Access barrier) const {
+void IssueOrder::append_barrier(WarpProgress& state, Warp& warp, Access barrier) const {
   if (accesses_ == Accesses::all) { // a window of its own
     close_window(state.window, warp);
     state.window.bulks.push_back(0);
@@ -150,7 +151,7 @@ void IssueOrder::append_barrier(OfWarp& state, Warp& warp, Access barrier) const
   state.bulk_ended = true;
 }
 
-void IssueOrder::finish(OfWarp& state, Warp& warp) const {
+void IssueOrder::finish(WarpProgress& state, Warp& warp) const {
   if (accesses_ == Accesses::all)
     close_window(state.window, warp);
 }

@@ -29,23 +29,23 @@ public:
     std::size_t first_access = 0, first_transaction = 0;             ///< indices into the warp's
   };
   /// The state of a warp between its accesses.
-  struct OfWarp {
+  struct WarpProgress {
     Window window;                   ///< Accesses::all
     std::vector<std::uint32_t> bulk; ///< sites of the current bulk's accesses so far; the other orders
     bool bulk_ended = true;
   };
 
   /// Determines the bulk of the warp's next access, which is at this site (an index into the trace's).
-  void place(OfWarp& state, Warp& warp, std::uint32_t site, const trace::WarpAccess& access) const;
+  void place(WarpProgress& state, Warp& warp, std::uint32_t site, const trace::WarpAccess& access) const;
   /// Appends the access that was placed last to its warp's.
-  void append(OfWarp& state, Warp& warp, Access access) const;
+  void append(WarpProgress& state, Warp& warp, Access access) const;
   /// Appends a barrier, which accesses are not moved across.
-  void append_barrier(OfWarp& state, Warp& warp, Access barrier) const;
+  void append_barrier(WarpProgress& state, Warp& warp, Access barrier) const;
   /// Orders the accesses that have not been ordered yet, at the end.
-  void finish(OfWarp& state, Warp& warp) const;
+  void finish(WarpProgress& state, Warp& warp) const;
 
 private:
-  bool starts_bulk(const OfWarp& state, std::uint32_t site) const;
+  bool starts_bulk(const WarpProgress& state, std::uint32_t site) const;
   void put_into_window(Window& window, Warp& warp, std::uint32_t site, const trace::WarpAccess& access) const;
   static void close_window(Window& window, Warp& warp);
 

@@ -35,10 +35,10 @@ void finalize(Snapshot& snapshot) {
   snapshot.longest_bulk = 0;
   StoredSectors stored;
   for (const Warp& warp : snapshot.warps) {
-    std::uint64_t of_bulk = 0;
+    std::uint64_t bulk_length = 0;
     warp.each_access([&](const Access& access, std::span<const Transaction> transactions) {
-      of_bulk = access.starts_bulk ? 1 : of_bulk + 1;
-      snapshot.longest_bulk = std::max(snapshot.longest_bulk, of_bulk);
+      bulk_length = access.starts_bulk ? 1 : bulk_length + 1;
+      snapshot.longest_bulk = std::max(snapshot.longest_bulk, bulk_length);
       if (!snapshot.whole_grid)
         for (const Transaction& transaction : transactions)
           stored.touch(transaction.line, access.kind == AccessKind::load ? 0 : transaction.sectors);

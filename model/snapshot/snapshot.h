@@ -74,7 +74,7 @@ enum class PhaseRole : std::uint8_t {
 
 /// The phase of a barrier in which an access has a part.
 struct PhaseUse {
-  static constexpr std::uint32_t of_no_block = ~0u; ///< the snapshot lacks the block
+  static constexpr std::uint32_t no_block = ~0u; ///< the snapshot lacks the block
   PhaseUse(std::uint32_t number_of_phase = 0) : number(number_of_phase) {}
   std::uint32_t number;    ///< of its block's phases
   std::int32_t owner = 0;  ///< whose block it is: how many behind the access's own in Snapshot::blocks
@@ -194,7 +194,7 @@ struct Snapshot {
   bool reads_read_only = false;    ///< there are loads that a read-only cache serves
   bool reads_textures = false;     ///< there are loads that a texture cache serves
   bool leaves_out = false;         ///< there are gaps in warps
-  /// Where it leaves out iterations: how often each instruction is executed for each time that it is
+  /// If iterations are left out: how often each instruction is executed for each time that it is
   /// replayed.
   std::vector<double> executions_of_replayed;
   bool has_barriers = false;        ///< warps wait for each other

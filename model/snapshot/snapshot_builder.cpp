@@ -170,17 +170,17 @@ Expected<void> SnapshotBuilder::leave_out(std::uint64_t block, std::uint32_t war
     return refuse_access(launch_, block, warp, "leaves out iterations for which no others stand");
   stream.left_out = iterations;
   stream.measured = measured;
-  const double of_measured = double(iterations) / double(measured);
+  const double per_measured = double(iterations) / double(measured);
   stream.warp.gaps.push_back(
-      {.measured = std::uint32_t(from), .before = std::uint32_t(accesses.size()), .left_out = of_measured});
+      {.measured = std::uint32_t(from), .before = std::uint32_t(accesses.size()), .left_out = per_measured});
   for (std::size_t i = from; i < accesses.size(); ++i) {
     const std::uint32_t site = accesses[i].site;
     if (site >= summaries_.size())
       continue; // it stands for others already: the trace is damaged
     ++measured_[site];
-    left_out_[site] += of_measured;
+    left_out_[site] += per_measured;
     if (accesses[i].is_store_of_update == 0) // an update counts once
-      left_out_executions_[site] += of_measured;
+      left_out_executions_[site] += per_measured;
     accesses[i].site = site + std::uint32_t(summaries_.size());
   }
   return {};
@@ -288,7 +288,7 @@ void SnapshotBuilder::find_owners(Snapshot& snapshot, const std::vector<std::vec
           continue;
         const auto owner = std::ranges::lower_bound(snapshot.blocks, id, {}, &Snapshot::Block::id);
         if (owner == snapshot.blocks.end() || owner->id != id) {
-          phases[use].number = PhaseUse::of_no_block;
+          phases[use].number = PhaseUse::no_block;
           continue;
         }
         phases[use].owner = std::int32_t(owner - snapshot.blocks.begin()) - std::int32_t(block);

@@ -59,14 +59,14 @@ private:
   struct Stream {
     Warp warp;
     std::vector<std::uint64_t> owners; ///< of Warp::phases
-    IssueOrder::OfWarp order;
+    IssueOrder::WarpProgress order;
     /// The next access has the first role; the last one, which may have further parts, has the second.
     PhaseRole next_role = PhaseRole::none, role = PhaseRole::none;
     std::vector<PhaseOfOwner> next_phases, phases; ///< for these roles
     std::uint32_t phase_at = 0;                    ///< the number of the instruction with the next role
     std::uint64_t left_out = 0, measured = 0;      ///< iterations, of the last gap
     std::vector<LastLanes> last; ///< by index into the trace's sites; Accesses::all_in_program_order
-    /// Of the last barrier: its site, an index into the trace's, and the lanes that have arrived.
+    /// The last barrier: its site, an index into the trace's, and the lanes that have arrived.
     std::uint32_t barrier_site = 0, lanes_at_barrier = 0;
   };
   bool is_outside(std::uint64_t block) const;

@@ -25,8 +25,8 @@ SnapshotThreads snapshot_threads(std::span<const Gpu> gpus) {
 }
 
 std::uint64_t blocks_with(std::uint64_t threads, const trace::Launch& launch) {
-  const std::uint64_t of_block = std::max<std::uint64_t>(launch.block.count(), 1);
-  return (threads + of_block - 1) / of_block;
+  const std::uint64_t block_threads = std::max<std::uint64_t>(launch.block.count(), 1);
+  return (threads + block_threads - 1) / block_threads;
 }
 
 BlockWindows collected_windows(const trace::Launch& launch, const std::optional<trace::LaunchEnd>& end) {
@@ -50,9 +50,9 @@ BlockWindows in_pieces(const BlockWindows& windows) {
   for (const trace::BlockWindow& window : windows)
     represented += window.stands_for;
   const trace::BlockWindow& first = windows.front();
-  const std::uint64_t of_piece = std::max<std::uint64_t>(1, represented / pieces_of_all);
+  const std::uint64_t piece_blocks = std::max<std::uint64_t>(1, represented / pieces_of_all);
   const std::uint64_t count =
-      std::clamp<std::uint64_t>((first.blocks + of_piece / 2) / of_piece, 1, pieces_of_all);
+      std::clamp<std::uint64_t>((first.blocks + piece_blocks / 2) / piece_blocks, 1, pieces_of_all);
   BlockWindows pieces;
   for (std::uint64_t i = 0; i < count; ++i) {
     const auto part_of = [&](std::uint64_t all) { return all * (i + 1) / count - all * i / count; };
@@ -85,10 +85,10 @@ bool is_even(const Snapshot& snapshot, std::uint64_t blocks) {
     const double apart = std::abs(behind - first);
     return apart > share * first && apart > errors * std::sqrt(variance);
   };
-  const auto sum = [&](const Snapshot::Block& block, const auto& of_warp) {
+  const auto sum = [&](const Snapshot::Block& block, const auto& count_in_warp) {
     double all = 0;
     for (std::uint32_t i = 0; i < block.warps; ++i)
-      all += double(of_warp(snapshot.warps[block.first_warp + i]));
+      all += double(count_in_warp(snapshot.warps[block.first_warp + i]));
     return all;
   };
   return !differs([&](const Snapshot::Block& block) {

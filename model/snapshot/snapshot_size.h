@@ -25,7 +25,7 @@ SnapshotThreads snapshot_threads(const Gpu& gpu);
 /// Returns the limits of a snapshot that serves each of these GPUs.
 SnapshotThreads snapshot_threads(std::span<const Gpu> gpus);
 
-/// Where blocks that run at the same time would have more warp accesses than this, their loops need not be
+/// If blocks that run at the same time would have more warp accesses than this, their loops need not be
 /// whole.
 inline constexpr std::uint64_t whole_accesses = 1u << 21;
 

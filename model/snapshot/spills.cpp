@@ -45,18 +45,18 @@ SourceLine line_of(const Code& code, std::uint32_t instruction) {
 
 /// Returns how many accesses to their frames the snapshot's warps make.
 std::uint64_t count_accesses(const Snapshot& snapshot, const Code& code, const std::vector<bool>& is_spill) {
-  std::vector<std::uint64_t> of_block, of_path;
+  std::vector<std::uint64_t> spills_by_block, spills_by_path;
   for (const sass::Block& block : code.kernel.blocks)
-    of_block.push_back(
+    spills_by_block.push_back(
         std::uint64_t(std::count(is_spill.begin() + block.begin, is_spill.begin() + block.end, true)));
   for (const Path& path : code.paths) {
-    of_path.push_back(0);
+    spills_by_path.push_back(0);
     for (const std::uint32_t block : path.blocks)
-      of_path.back() += block == Path::unmatched ? 0 : of_block[block];
+      spills_by_path.back() += block == Path::unmatched ? 0 : spills_by_block[block];
   }
   std::uint64_t all = 0;
   for (const Warp& warp : snapshot.warps)
-    all += of_path[warp.path];
+    all += spills_by_path[warp.path];
   return all;
 }
 

@@ -40,7 +40,7 @@ std::uint64_t BlockCopy::bytes() const {
 }
 
 void each_piece(const BlockCopy& copy, std::uint64_t offset, std::uint32_t chunk_bytes, std::uint32_t warp,
-                std::uint32_t threads, const BlockUse* of_stored,
+                std::uint32_t threads, const BlockUse* stored_use,
                 const std::function<void(const CopyPiece&)>& visit) {
   const std::uint64_t chunks = copy.size() * line_bytes / chunk_bytes;
   const std::uint32_t warps = (threads + warp_lanes - 1) / warp_lanes;
@@ -53,7 +53,7 @@ void each_piece(const BlockCopy& copy, std::uint64_t offset, std::uint32_t chunk
     for (std::uint32_t lane = 0; lane < lanes_of(warp, threads) && first + lane < chunks; ++lane) {
       const std::uint64_t byte = (first + lane) * chunk_bytes;
       const std::uint64_t address = copy.line(byte / line_bytes) * line_bytes + byte % line_bytes;
-      if (of_stored != nullptr && !stores_all(*of_stored, address, chunk_bytes))
+      if (stored_use != nullptr && !stores_all(*stored_use, address, chunk_bytes))
         continue;
       piece.in_memory.active |= 1u << lane;
       piece.in_memory.addresses[lane] = address;

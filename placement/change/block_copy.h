@@ -40,9 +40,9 @@ struct CopyPiece {
 };
 
 /// Calls visit(piece) for each piece that the warp copies: the block's warps in turn take `chunk_bytes` for
-/// each of their lanes. `of_stored`: only chunks of which the block stores all bytes; null: all.
+/// each of their lanes. `stored_use`: only chunks of which the block stores all bytes; null: all.
 void each_piece(const BlockCopy& copy, std::uint64_t offset, std::uint32_t chunk_bytes, std::uint32_t warp,
-                std::uint32_t threads, const BlockUse* of_stored,
+                std::uint32_t threads, const BlockUse* stored_use,
                 const std::function<void(const CopyPiece&)>& visit);
 
 /// The sites of one copy: its load, its store and the barrier behind or before it.

@@ -137,7 +137,7 @@ Planned to_shared(const Array& array, const Move& move, ChangeContext& context) 
     return to_shared_tiles(array, move, context);
   const std::uint32_t padding =
       move.part == SharedPart::padded ? std::bit_ceil(std::clamp(array.element_bytes, 4u, widest_chunk)) : 0;
-  // Of an array that a block only stores to, it copies back what it stored, and needs nothing before that.
+  // If a block only stores to an array, it copies back what it stored, and needs nothing before that.
   std::uint32_t chunk_bytes = padding == 0 ? widest_chunk : padding;
   bool copies_in = array.loads != 0;
   if (!copies_in && !fills_chunks(array, chunk_bytes)) {

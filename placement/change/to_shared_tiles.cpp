@@ -20,7 +20,7 @@ constexpr std::uint64_t max_lines = 8'000'000; ///< looked through for a launch:
 
 /// The lines that each block loads by the n-th access of its warps to the array.
 struct LoadOrder {
-  std::unordered_map<std::uint64_t, std::vector<std::vector<std::uint64_t>>> of_block;
+  std::unordered_map<std::uint64_t, std::vector<std::vector<std::uint64_t>>> loads_by_block;
   std::string objection; ///< why it cannot be staged so; empty: it can
 };
 
@@ -33,19 +33,19 @@ Expected<LoadOrder> order_of_loads(std::uint32_t index, const ChangeContext& con
       context.launch.id, [&](std::uint64_t block, std::uint32_t warp, const trace::WarpAccess& access) {
         if (context.arrays->of(access) != index || warp >= warps || lines > max_lines)
           return;
-        auto& of_warps = counts[block];
-        of_warps.resize(warps);
-        auto& of_block = order.of_block[block];
-        const std::uint32_t n = of_warps[warp]++;
-        if (n >= of_block.size())
-          of_block.emplace_back();
+        auto& warp_counts = counts[block];
+        warp_counts.resize(warps);
+        auto& loads_by_block = order.loads_by_block[block];
+        const std::uint32_t n = warp_counts[warp]++;
+        if (n >= loads_by_block.size())
+          loads_by_block.emplace_back();
         for (std::uint32_t lanes = access.active; lanes != 0; lanes &= lanes - 1) {
           const std::uint64_t address = access.addresses[unsigned(std::countr_zero(lanes))];
           for (std::uint64_t line = address / line_bytes; line <= (address + access.bytes - 1) / line_bytes;
                ++line) {
-            const auto at = std::ranges::lower_bound(of_block[n], line);
-            if (at == of_block[n].end() || *at != line) {
-              of_block[n].insert(at, line);
+            const auto at = std::ranges::lower_bound(loads_by_block[n], line);
+            if (at == loads_by_block[n].end() || *at != line) {
+              loads_by_block[n].insert(at, line);
               ++lines;
             }
           }
@@ -53,8 +53,8 @@ Expected<LoadOrder> order_of_loads(std::uint32_t index, const ChangeContext& con
       }));
   if (lines > max_lines)
     order.objection = "its accesses are too many to look through";
-  for (const auto& [block, of_warps] : counts)
-    if (std::ranges::any_of(of_warps, [&](std::uint32_t count) { return count != of_warps.front(); }))
+  for (const auto& [block, warp_counts] : counts)
+    if (std::ranges::any_of(warp_counts, [&](std::uint32_t count) { return count != warp_counts.front(); }))
       order.objection = "the warps of a block do not load from it equally often";
   return order;
 }
@@ -64,15 +64,15 @@ using Tiles = std::unordered_map<std::uint64_t, std::vector<std::vector<std::uin
 
 Tiles tiles_of(const LoadOrder& order, std::uint32_t accesses) {
   Tiles tiles;
-  for (const auto& [block, by_access] : order.of_block)
+  for (const auto& [block, by_access] : order.loads_by_block)
     for (std::size_t i = 0; i < by_access.size(); ++i) {
       if (i % accesses == 0)
         tiles[block].emplace_back();
       std::vector<std::uint64_t>& tile = tiles[block].back();
       tile.insert(tile.end(), by_access[i].begin(), by_access[i].end());
     }
-  for (auto& [block, of_block] : tiles)
-    for (std::vector<std::uint64_t>& tile : of_block) {
+  for (auto& [block, loads_by_block] : tiles)
+    for (std::vector<std::uint64_t>& tile : loads_by_block) {
       std::ranges::sort(tile);
       tile.erase(std::ranges::unique(tile).begin(), tile.end());
     }
@@ -81,8 +81,8 @@ Tiles tiles_of(const LoadOrder& order, std::uint32_t accesses) {
 
 std::uint64_t largest(const Tiles& tiles, std::uint32_t padding) {
   std::uint64_t bytes = 0;
-  for (const auto& [block, of_block] : tiles)
-    for (const std::vector<std::uint64_t>& tile : of_block)
+  for (const auto& [block, loads_by_block] : tiles)
+    for (const std::vector<std::uint64_t>& tile : loads_by_block)
       bytes = std::max(bytes, BlockCopy(tile, padding).bytes());
   return bytes;
 }
@@ -96,8 +96,8 @@ public:
         threads_(std::uint32_t(context.launch.block.count())),
         before_(array, 2 * std::uint64_t{number}, context.site(array.first_access)),
         behind_(array, 2 * std::uint64_t{number} + 1, context.site(array.first_access)) {
-    for (const auto& [block, of_block] : tiles_)
-      for (const std::vector<std::uint64_t>& tile : of_block)
+    for (const auto& [block, loads_by_block] : tiles_)
+      for (const std::vector<std::uint64_t>& tile : loads_by_block)
         copies_[block].emplace_back(tile, padding);
   }
 
@@ -109,11 +109,11 @@ public:
   void change_next(std::uint64_t block, std::uint32_t warp, trace::WarpAccess& access,
                    const Emit& emit) const override {
     const std::uint32_t n = done_[key(block, warp)]++;
-    const auto of_block = copies_.find(block);
+    const auto loads_by_block = copies_.find(block);
     change(block, access);
-    if (of_block == copies_.end() || n / accesses_ >= of_block->second.size())
+    if (loads_by_block == copies_.end() || n / accesses_ >= loads_by_block->second.size())
       return;
-    const BlockCopy& tile = of_block->second[n / accesses_];
+    const BlockCopy& tile = loads_by_block->second[n / accesses_];
     if (n % accesses_ == 0) {
       if (n != 0)
         put_barrier(warp, threads_, before_.barrier(), emit);

@@ -45,13 +45,14 @@ struct Move {
   Rewrite rewrite = Rewrite::none; ///< if any, `to` does not matter
   SharedPart part = SharedPart::touched;
   std::uint32_t texels_per_row = 0; ///< of a 2D texture; 0: as the accesses tell
-  /// Of a rewrite: the threads whose work one does, the threads of a block, or the registers of a thread.
+  /// The number of a rewrite: the threads whose work one does, the threads of a block, or the registers of a
+  /// thread.
   std::uint32_t number = 0;
 
   bool operator==(const Move&) const = default;
 };
 
-/// What the changes of one launch share: the launch, and the memory that they have taken so far.
+/// The state that the changes of one launch share: the launch, and the memory that they have taken so far.
 struct ChangeContext {
   const trace::AccessSource* trace = nullptr;
   const Arrays* arrays = nullptr;

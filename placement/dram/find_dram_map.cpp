@@ -75,31 +75,31 @@ std::vector<MeasuredPair> pairs_to_measure(const PairPlan& plan) {
 }
 
 Expected<LatencyClasses> latency_classes(std::span<const MeasuredPair> pairs) {
-  std::vector<double> all, of_random;
+  std::vector<double> all, random_pairs;
   for (const MeasuredPair& pair : pairs) {
     all.push_back(pair.ns);
     if (!differs_in_one_bit(pair))
-      of_random.push_back(pair.ns);
+      random_pairs.push_back(pair.ns);
   }
-  if (of_random.size() < 2048)
+  if (random_pairs.size() < 2048)
     return fail("{} random pairs are too few to find a memory's banks: at least 2048 are needed",
-                of_random.size());
+                random_pairs.size());
   std::ranges::sort(all);
-  std::ranges::sort(of_random);
+  std::ranges::sort(random_pairs);
   const auto beyond = [](const std::vector<double>& sorted) {
     return std::max(min_pairs_of_class, std::size_t(min_share * double(sorted.size())));
   };
   LatencyClasses classes;
   double widest = 0;
-  for (std::size_t i = of_random.size() / 2; i + beyond(of_random) < of_random.size(); ++i)
-    if (const double gap = of_random[i + 1] - of_random[i]; gap > widest) {
+  for (std::size_t i = random_pairs.size() / 2; i + beyond(random_pairs) < random_pairs.size(); ++i)
+    if (const double gap = random_pairs[i + 1] - random_pairs[i]; gap > widest) {
       widest = gap;
-      classes.conflict_above = (of_random[i + 1] + of_random[i]) / 2;
+      classes.conflict_above = (random_pairs[i + 1] + random_pairs[i]) / 2;
     }
   if (widest <= 0)
     return fail("the latencies of random pairs have no gap above their median: none conflicts in a bank");
   widest = 0;
-  const double median = of_random[of_random.size() / 2];
+  const double median = random_pairs[random_pairs.size() / 2];
   for (std::size_t i = beyond(all); i < all.size() && all[i] <= median; ++i)
     if (const double gap = all[i] - all[i - 1]; gap > widest) {
       widest = gap;
@@ -110,13 +110,13 @@ Expected<LatencyClasses> latency_classes(std::span<const MeasuredPair> pairs) {
 
 std::vector<AddressBit> bits_one_by_one(std::span<const MeasuredPair> pairs, const PairPlan& plan,
                                         const LatencyClasses& classes) {
-  std::map<std::uint64_t, std::vector<double>> of_bit;
+  std::map<std::uint64_t, std::vector<double>> latencies_by_bit;
   for (const MeasuredPair& pair : pairs)
     if (differs_in_one_bit(pair))
-      of_bit[pair.first ^ pair.second].push_back(pair.ns);
+      latencies_by_bit[pair.first ^ pair.second].push_back(pair.ns);
   std::vector<AddressBit> bits;
   for (unsigned bit = plan.lowest_bit; bit <= plan.highest_bit; ++bit) {
-    std::vector<double>& latencies = of_bit[std::uint64_t{1} << bit];
+    std::vector<double>& latencies = latencies_by_bit[std::uint64_t{1} << bit];
     if (latencies.empty()) {
       bits.push_back(AddressBit::bank);
       continue;
@@ -175,20 +175,20 @@ Expected<FoundDramMap> find_dram_map(std::span<const MeasuredPair> pairs, const 
 unsigned count_banks(const std::function<double(std::uint64_t, std::uint64_t)>& latency, const PairPlan& plan,
                      const LatencyClasses& classes) {
   std::mt19937_64 random(plan.seed + 1);
-  std::vector<std::uint64_t> of_cluster; // an address of each
-  for (std::size_t since = 0; since < std::max(min_clustered, clustered_per_bank * of_cluster.size());
+  std::vector<std::uint64_t> cluster_addresses; // an address of each
+  for (std::size_t since = 0; since < std::max(min_clustered, clustered_per_bank * cluster_addresses.size());
        ++since) {
     const std::uint64_t address = random() & plan.bits();
-    const bool is_known = std::ranges::any_of(of_cluster, [&](std::uint64_t other) {
+    const bool is_known = std::ranges::any_of(cluster_addresses, [&](std::uint64_t other) {
       const double ns = latency(other, address);
       return ns > classes.conflict_above || ns < classes.hit_below || other == address;
     });
     if (!is_known) {
-      of_cluster.push_back(address);
+      cluster_addresses.push_back(address);
       since = 0;
     }
   }
-  return unsigned(of_cluster.size());
+  return unsigned(cluster_addresses.size());
 }
 
 } // namespace warplens::placement

@@ -54,7 +54,7 @@ struct FoundDramMap {
   /// The share of random pairs for which the functions predict a conflict that is none, or none that is one.
   double mispredicted = 0;
   bool is_linear = true; ///< the functions explain the latencies
-  /// Where they do not: the number of banks, by clustering addresses that conflict; none: not determined.
+  /// If they do not: the number of banks, by clustering addresses that conflict; none: not determined.
   std::optional<unsigned> clusters;
 
   std::uint64_t banks() const { return std::uint64_t{1} << bank_functions.size(); }

@@ -13,20 +13,20 @@ bool is_global(PlacementSpace space) {
          space == PlacementSpace::persisting;
 }
 
-double of_global(const IndexedAccess& access, const Addressing& of) {
+double global_instructions(const IndexedAccess& access, const Addressing& of) {
   double count = access.wide_index ? of.global_wide_index : of.global;
   if (access.element_bytes == 1)
     count = std::max(count, of.global_byte);
   return count;
 }
 
-double of_one(const IndexedAccess& access, const Addressing& of) {
+double instructions_of_one(const IndexedAccess& access, const Addressing& of) {
   switch (access.space) {
   case PlacementSpace::texture: return of.texture + (access.constant_offset ? of.texture_constant_offset : 0);
   case PlacementSpace::texture_2d: return of.texture + 2 * of.coordinate;
   case PlacementSpace::constant: return of.constant;
   case PlacementSpace::shared: return of.shared;
-  default: return of_global(access, of);
+  default: return global_instructions(access, of);
   }
 }
 
@@ -39,7 +39,7 @@ double addressing_instructions(std::span<const IndexedAccess> accesses, const Ad
   std::set<std::uint32_t> constant_indices, shared_indices;
   for (const IndexedAccess& access : accesses) {
     if (reading == Reading::literal) {
-      count += of_one(access, of);
+      count += instructions_of_one(access, of);
       continue;
     }
     // An access at an index plus a constant has the constant in the instruction, except of a fetch.
@@ -53,7 +53,7 @@ double addressing_instructions(std::span<const IndexedAccess> accesses, const Ad
                               ? shared_indices.insert(access.index).second || !of.shared_shares_index
                               : true;
     if (is_first)
-      count += of_one(access, of);
+      count += instructions_of_one(access, of);
   }
   return count;
 }

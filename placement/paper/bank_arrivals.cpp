@@ -22,7 +22,7 @@ struct LineRequest {
 
 /// The accesses of one warp: each with the number of its requests, which is 0 of shared and constant memory.
 struct WarpRequests {
-  std::vector<std::uint16_t> of_access;
+  std::vector<std::uint16_t> requests_by_access;
   std::vector<LineRequest> requests;
 };
 
@@ -111,25 +111,25 @@ using WarpsOfBlock = std::map<std::uint32_t, WarpRequests>;
 Expected<std::map<std::uint64_t, WarpsOfBlock>> requests_of(const trace::AccessSource& source,
                                                             const trace::Launch& launch, std::uint64_t blocks,
                                                             const model::Gpu& gpu, Pages& pages) {
-  std::map<std::uint64_t, WarpsOfBlock> of_block;
+  std::map<std::uint64_t, WarpsOfBlock> warps_by_block;
   TRY(source.for_each_access(
       launch.id, [&](std::uint64_t block, std::uint32_t warp, const trace::WarpAccess& access) {
         if (block - launch.first_block >= blocks || access.active == 0 || !is_access(access.kind) ||
             !model::has_possible_width(access))
           return;
-        WarpRequests& all = of_block[block][warp];
-        all.of_access.push_back(0);
+        WarpRequests& all = warps_by_block[block][warp];
+        all.requests_by_access.push_back(0);
         if (access.space == Space::shared || access.space == Space::constant)
           return;
         const model::Coalesced touched = model::coalesce(access, gpu.lanes);
-        all.of_access.back() = std::uint16_t(touched.count);
+        all.requests_by_access.back() = std::uint16_t(touched.count);
         for (unsigned i = 0; i < touched.count; ++i) {
           pages.add(touched.lines[i].line);
           all.requests.push_back({touched.lines[i].line, std::uint8_t(touched.lines[i].sectors()),
                                   access.kind != AccessKind::store});
         }
       }));
-  return of_block;
+  return warps_by_block;
 }
 
 /// A warp on an SM, with the access and the request that are next.
@@ -144,7 +144,7 @@ Expected<std::vector<BankArrivals>> bank_arrivals(const trace::AccessSource& sou
                                                   const trace::Launch& launch, std::uint64_t blocks,
                                                   std::uint64_t resident, const model::Gpu& gpu, bool even) {
   Pages pages;
-  TRY_LET(of_block, requests_of(source, launch, blocks, gpu, pages));
+  TRY_LET(warps_by_block, requests_of(source, launch, blocks, gpu, pages));
   pages.number();
   const model::DramMap map(gpu);
   SimpleL2 l2(gpu);
@@ -155,14 +155,14 @@ Expected<std::vector<BankArrivals>> bank_arrivals(const trace::AccessSource& sou
     const std::uint8_t missing = l2.access(request.line, request.sectors);
     if (missing == 0 || !request.loads)
       return;
-    const model::DramMap::Place place = map(pages.line_of(request.line));
+    const model::DramMap::BankRow place = map(pages.line_of(request.line));
     Bank& bank = banks[even ? in_turn++ % banks.size() : place.bank];
     bank.arrive(step, place.row, unsigned(std::popcount(missing)));
   };
-  auto next_block = of_block->begin();
-  while (next_block != of_block->end()) {
+  auto next_block = warps_by_block->begin();
+  while (next_block != warps_by_block->end()) {
     std::vector<std::vector<Running>> sms(gpu.sms);
-    for (std::uint64_t n = 0; n < std::max<std::uint64_t>(1, resident) && next_block != of_block->end();
+    for (std::uint64_t n = 0; n < std::max<std::uint64_t>(1, resident) && next_block != warps_by_block->end();
          ++n, ++next_block)
       for (const auto& [number, warp] : next_block->second)
         sms[n % sms.size()].push_back({&warp});
@@ -173,9 +173,9 @@ Expected<std::vector<BankArrivals>> bank_arrivals(const trace::AccessSource& sou
         std::vector<Running>& warps = sms[sm];
         for (std::size_t tried = 0; tried < warps.size(); ++tried) {
           Running& warp = warps[turn[sm]++ % warps.size()];
-          if (warp.access == warp.warp->of_access.size())
+          if (warp.access == warp.warp->requests_by_access.size())
             continue;
-          for (unsigned n = warp.warp->of_access[warp.access++]; n > 0; --n)
+          for (unsigned n = warp.warp->requests_by_access[warp.access++]; n > 0; --n)
             arrive(warp.warp->requests[warp.request++]);
           runs = true;
           break;
@@ -208,8 +208,9 @@ MemoryLatency memory_latency(const std::vector<BankArrivals>& banks, const Arriv
       continue;
     const RowShares rows{bank.hits / requests, bank.misses / requests, bank.conflicts / requests};
     const double burst = dram.burst_ns * bank.sectors / requests;
-    const RowLatencies of_bank{burst, burst + dram.activate_ns, burst + dram.precharge_ns + dram.activate_ns};
-    const RowLatencies& served = reading == Reading::literal ? from_sm : of_bank;
+    const RowLatencies bank_latencies{burst, burst + dram.activate_ns,
+                                      burst + dram.precharge_ns + dram.activate_ns};
+    const RowLatencies& served = reading == Reading::literal ? from_sm : bank_latencies;
     const double service = mean_service(served, rows); // (8)
     const double squares = served.hit * served.hit * rows.hit + served.miss * served.miss * rows.miss +
                            served.conflict * served.conflict * rows.conflict;

@@ -21,10 +21,10 @@ double barrier_cycles(const Machine& machine, const WarpWorkload& work, double m
   if (work.instructions <= 0)
     return 0;
   const double latencies = departures_per_barrier * work.requests / work.instructions;
-  const double of_warp = work.barriers * work.warps / machine.sms * memory_latency;
+  const double barrier_cycles = work.barriers * work.warps / machine.sms * memory_latency;
   return reading == Reading::literal
-             ? of_warp * latencies
-             : of_warp / std::max(1.0, work.resident_warps) * std::min(1.0, latencies);
+             ? barrier_cycles * latencies
+             : barrier_cycles / std::max(1.0, work.resident_warps) * std::min(1.0, latencies);
 }
 
 double special_function_cycles(const Machine& machine, const WarpWorkload& work) {
@@ -45,17 +45,17 @@ double computation_cycles(const Machine& machine, const WarpWorkload& work, Read
 
 double memory_requests_in_flight(double memory_parallelism, double computation, double memory,
                                  double memory_peak) {
-  const double of_warps = std::min(std::max(1.0, computation - 1), memory); // (19)
-  return std::min(memory_parallelism * of_warps, memory_peak);              // (18)
+  const double warp_parallelism = std::min(std::max(1.0, computation - 1), memory); // (19)
+  return std::min(memory_parallelism * warp_parallelism, memory_peak);              // (18)
 }
 
 WarpParallelism warp_parallelism(const Machine& machine, const WarpWorkload& work, double access_latency,
                                  double cycles_per_instruction) {
   WarpParallelism result;
   // The bandwidth that each warp takes with one request per latency, of each of the SMs.
-  const double of_warp =
+  const double barrier_cycles =
       machine.sms * work.bytes_per_request * machine.clock_hz / std::max(access_latency, 1e-9);
-  result.memory_peak = of_warp > 0 ? machine.bytes_per_second / of_warp : work.resident_warps;
+  result.memory_peak = barrier_cycles > 0 ? machine.bytes_per_second / barrier_cycles : work.resident_warps;
   result.memory = std::min(
       {access_latency / std::max(machine.departure_delay, 1e-9), result.memory_peak, work.resident_warps});
   const double waiting = work.requests * access_latency / std::max(work.memory_parallelism, 1e-9);

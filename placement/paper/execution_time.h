@@ -22,7 +22,7 @@ struct Machine {
   double departure_delay = 0;        ///< cycles between two requests that leave an SM
 };
 
-/// What each warp of a launch does, in the mean.
+/// The work of each warp of a launch, in the mean.
 struct WarpWorkload {
   double warps = 0;                   ///< of the launch
   double resident_warps = 0;          ///< of an SM

@@ -15,17 +15,17 @@ namespace {
 /// The index of each active lane.
 struct Indices {
   std::uint32_t active = 0;
-  std::array<std::int64_t, warp_lanes> of_lane{};
+  std::array<std::int64_t, warp_lanes> group_by_lane{};
 
   /// Returns by how much these lie behind the other ones, in all lanes; none: it differs.
   std::optional<std::int64_t> distance_from(const Indices& other) const {
     if (active != other.active || active == 0)
       return std::nullopt;
     const auto first = unsigned(std::countr_zero(active));
-    const std::int64_t distance = of_lane[first] - other.of_lane[first];
+    const std::int64_t distance = group_by_lane[first] - other.group_by_lane[first];
     for (std::uint32_t lanes = active; lanes != 0; lanes &= lanes - 1) {
       const auto lane = unsigned(std::countr_zero(lanes));
-      if (of_lane[lane] - other.of_lane[lane] != distance)
+      if (group_by_lane[lane] - other.group_by_lane[lane] != distance)
         return std::nullopt;
     }
     return distance;
@@ -36,7 +36,7 @@ Indices indices_of(const trace::WarpAccess& access, const Array& array) {
   Indices indices{.active = access.active};
   for (std::uint32_t lanes = access.active; lanes != 0; lanes &= lanes - 1) {
     const auto lane = unsigned(std::countr_zero(lanes));
-    indices.of_lane[lane] =
+    indices.group_by_lane[lane] =
         std::int64_t(access.addresses[lane] - array.base) / std::max(1u, array.element_bytes);
   }
   return indices;

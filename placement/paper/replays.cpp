@@ -24,8 +24,9 @@ unsigned distinct_lines(const trace::WarpAccess& access) {
 
 unsigned global_replays(const trace::WarpAccess& access, Reading reading) {
   const unsigned bytes = unsigned(std::popcount(access.active)) * access.bytes;
-  const unsigned of_width = (bytes + line_bytes - 1) / line_bytes;
-  const unsigned passes = reading == Reading::literal ? of_width : std::max(of_width, distinct_lines(access));
+  const unsigned width_transactions = (bytes + line_bytes - 1) / line_bytes;
+  const unsigned passes =
+      reading == Reading::literal ? width_transactions : std::max(width_transactions, distinct_lines(access));
   return passes == 0 ? 0 : passes - 1;
 }
 

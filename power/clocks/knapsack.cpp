@@ -35,8 +35,8 @@ std::vector<Efficient> efficient_choices(const Slot& slot) {
 double price_of_time(const std::vector<std::vector<Efficient>>& choices, double max_seconds) {
   const auto seconds_at = [&](double price) {
     double seconds = 0;
-    for (const auto& of_slot : choices)
-      seconds += std::ranges::min_element(of_slot, {}, [&](const Efficient& one) {
+    for (const auto& slot_choices : choices)
+      seconds += std::ranges::min_element(slot_choices, {}, [&](const Efficient& one) {
                    return one.joules + price * one.seconds;
                  })->seconds;
     return seconds;

@@ -148,15 +148,15 @@ private:
       if (slot.instructions == 0)
         continue;
       const double share = slot.instructions / all, mpi = slot.misses / slot.instructions;
-      Slot of_slot;
+      Slot choices_of_slot;
       for (std::size_t clock = 0; clock < hz_.size(); ++clock) {
         const double seconds = model_->seconds(mpi, hz_[clock]);
-        of_slot.push_back({hz_[clock] * 1e-6, share * seconds,
-                           share * (slot.event_joules[clock] / slot.instructions +
-                                    slot.rest_watts[clock] / slot.stretches * seconds)});
+        choices_of_slot.push_back({hz_[clock] * 1e-6, share * seconds,
+                                   share * (slot.event_joules[clock] / slot.instructions +
+                                            slot.rest_watts[clock] / slot.stretches * seconds)});
       }
-      mean_at_fastest += of_slot[fastest_].seconds;
-      choices.push_back(std::move(of_slot));
+      mean_at_fastest += choices_of_slot[fastest_].seconds;
+      choices.push_back(std::move(choices_of_slot));
       filled.push_back(&slot);
     }
     const double left = std::clamp(retired_, period_, options_.max_periods_left * period_);

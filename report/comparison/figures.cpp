@@ -60,9 +60,9 @@ template <std::size_t size> struct Name {
 };
 
 /// Returns the metric of result/metrics.h, for the whole launch.
-template <Name name> Modelled of_result(const KernelResult& kernel) {
+template <Name name> Modelled modelled_result(const KernelResult& kernel) {
   const KernelMetric& found = metric(name.text);
-  if (found.extent != Extent::of_snapshot)
+  if (found.extent != Extent::whole_snapshot)
     return value_of(found.value(kernel));
   const double scale = blocks_per_snapshot_block(kernel);
   return value_of(found.value(kernel), scale, scale != 1);
@@ -130,7 +130,7 @@ constexpr auto figures = [] {
   return std::to_array<KernelFigure>({
       {"microseconds", "time", microseconds,
        [](const Counters& c) { return first_of(c, {{"gpu__time_duration.sum", 1e6}}); },
-       of_result<"microseconds">},
+       modelled_result<"microseconds">},
       {"cycles", "cycles of the launch", cycles,
        [](const Counters& c) {
          return first_of(
@@ -143,24 +143,24 @@ constexpr auto figures = [] {
                          "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
                          {{"l1tex__t_sector_pipe_lsu_mem_global_op_ld_hit_rate.pct", 0.01}});
        },
-       of_result<"l1_read_hit_rate">},
+       modelled_result<"l1_read_hit_rate">},
       {"l2_read_hit_rate", "L2 hit rate of loads", fraction,
        [](const Counters& c) {
          return hit_rate(c, "lts__t_sectors_srcunit_tex_op_read_lookup_hit.sum",
                          "lts__t_sectors_srcunit_tex_op_read.sum",
                          {{"lts__t_sector_op_read_hit_rate.pct", 0.01}, {"l2_tex_read_hit_rate", 0.01}});
        },
-       of_result<"l2_read_hit_rate">},
+       modelled_result<"l2_read_hit_rate">},
       {"l2_write_hit_rate", "L2 hit rate of stores", fraction,
        [](const Counters& c) {
          return hit_rate(c, "lts__t_sectors_srcunit_tex_op_write_lookup_hit.sum",
                          "lts__t_sectors_srcunit_tex_op_write.sum",
                          {{"lts__t_sector_op_write_hit_rate.pct", 0.01}, {"l2_tex_write_hit_rate", 0.01}});
        },
-       of_result<"l2_write_hit_rate">},
+       modelled_result<"l2_write_hit_rate">},
       {"constant_hit_rate", "constant cache hit rate", fraction,
        [](const Counters& c) { return ratio_of(c, "idc__requests_lookup_hit.sum", "idc__requests.sum"); },
-       of_result<"constant_hit_rate">},
+       modelled_result<"constant_hit_rate">},
       {"dram_read_bytes", "read from DRAM", bytes,
        [](const Counters& c) {
          return first_of(c, {{"dram__bytes_read.sum", 1},
@@ -170,7 +170,7 @@ constexpr auto figures = [] {
                              {"dram_read_bytes", 1},
                              {"dram_read_transactions", 32}});
        },
-       of_result<"dram_read_bytes">},
+       modelled_result<"dram_read_bytes">},
       {"dram_write_bytes", "written to DRAM", bytes,
        [](const Counters& c) {
          return first_of(c, {{"dram__bytes_write.sum", 1},
@@ -180,7 +180,7 @@ constexpr auto figures = [] {
                              {"dram_write_bytes", 1},
                              {"dram_write_transactions", 32}});
        },
-       of_result<"dram_write_bytes">},
+       modelled_result<"dram_write_bytes">},
       {"global_load_requests", "requests of loads", count,
        [](const Counters& c) {
          return first_of(
@@ -278,7 +278,7 @@ std::optional<double> over_requests(double amount, const LineAccesses& line) {
   return line.requests == 0 ? std::nullopt : std::optional(amount / line.requests);
 }
 
-constexpr auto of_lines = [] {
+constexpr auto table_of_lines = [] {
   using enum Unit;
   return std::to_array<LineFigure>({
       {"executions", count, [](const import::LineCounters& line) { return counter(line, "inst_executed"); },
@@ -318,7 +318,7 @@ std::span<const KernelFigure> kernel_figures() {
 }
 
 std::span<const LineFigure> line_figures() {
-  return of_lines;
+  return table_of_lines;
 }
 
 std::optional<MeasuredFigure> measured_stall(const Counters& counters, std::string_view state) {

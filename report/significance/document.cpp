@@ -1,6 +1,7 @@
 #include "report/significance/document.h"
 
 #include "significance/ensemble.h"
+#include "support/parse_number.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -35,7 +36,7 @@ std::string ranges_of(const std::vector<Parameters>& runs) {
       if (std::ranges::find(values, value) != values.end())
         continue;
       values.push_back(value);
-      if (const auto number = number_in(value))
+      if (const auto number = parse_number(value))
         numbers.emplace_back(*number, value);
     }
     const bool is_range = numbers.size() == values.size() && values.size() > 2;

@@ -198,7 +198,7 @@ TEST_CASE("Markdown: a comment with a limit has shorter tables and findings, and
     findings.findings.push_back({"worse", "", std::to_string(row)});
   }
   const Document document{"", {{"", {table, findings, Findings{}, Paragraph{"the end"}}}}};
-  const auto lines_of = [&](const MarkdownLook& look) {
+  const auto lines_of = [&](const Look& look) {
     const std::string text = print_markdown(document, look);
     return std::count(text.begin(), text.end(), '\n');
   };

@@ -27,7 +27,7 @@ int main() {
 }
 """
 FORMATS = {"text", "markdown", "csv", "html", "json"}
-COMMANDS = ("gpus", "doctor", "power", "clocks", "corun", "explain", "calibrate", "ab", "gate", "diff", "compare", "counters", "placement")
+COMMANDS = ("gpus", "doctor", "power", "clocks", "corun", "explain", "calibrate", "ab", "gate", "diff", "compare", "counters", "placement", "advise")
 
 
 class Tables(html.parser.HTMLParser):
@@ -162,6 +162,32 @@ class DocumentFormats(unittest.TestCase):
         self.assertEqual(len(rows), 1 + len(kernel["candidates"]))  # and the launch as it is
         self.assertEqual([row["legal"] == "true" for row in rows[1:]], [one["legal"] for one in kernel["candidates"]])
         self.assertAlmostEqual(float(rows[0]["microseconds"]), kernel["sample"]["time_ns"]["mean"] / 1000, places=6)
+
+    def test_advise(self):
+        command = ("advise", "trace", "--kernel", "copy", "--gpu", "v100", "--trials", "2", "--quiet")
+        rows, = self.tables(*command)
+        kernel, = json.loads(self.output(*command, "--format", "json"))["kernels"]
+        self.assertEqual([row["suggested"] for row in rows], ["true"] * len(kernel["suggestions"]) + ["false"] * len(kernel["without_gain"]))
+        for row, change in zip(rows, kernel["suggestions"] + kernel["without_gain"]):
+            self.assertEqual(row["change"], change["what"])
+            self.assertAlmostEqual(float(row["gain [fraction]"]), change["share"], places=6)
+            self.assertAlmostEqual(float(row["after [us]"]), change["after_us"], places=6)
+        for format in ("markdown", "html"):
+            page = self.output(*command, "--format", format)
+            for change in kernel["without_gain"]:
+                self.assertIn(change["what"], page.replace("\\", "").replace("&gt;", ">"))
+
+    def test_advise_on_a_change(self):
+        command = ("advise", "trace", "--check", "trace", "--gpu", "v100", "--trials", "2", "--quiet")
+        kernels, = self.tables(*command)  # no line differs
+        programs = json.loads(self.output(*command, "--format", "json"))["programs"]
+        self.assertEqual([row["kernel after"] for row in kernels], [""] + [kernel["after"] for kernel in programs[0]["kernels"]])
+        self.assertEqual({(row["verdict"], float(row["change [fraction]"])) for row in kernels}, {("same", 0)})
+        self.assertAlmostEqual(float(kernels[0]["time after [us]"]), programs[0]["after_us"], places=6)
+        self.assertRegex(self.output(*command, "--format", "markdown"), r"\n- copy: \S+ µs → \S+ µs, \+0\.0 % ±0\.0; bound by ")
+        refused = warplens(*command, "--format", "sarif", cwd=self.folder)
+        self.assertEqual((refused.returncode, refused.stdout), (1, ""))
+        self.assertIn("--check makes none", refused.stderr)
 
     def test_calibrate(self):
         write_published_curves(self.folder / "curves")

@@ -274,7 +274,7 @@ COMMANDS = {
 }
 
 COMMANDS |= {
-    "advise": ("advise trace [--kernel neighbours] [--trials 2] [--format json] [--quiet] {}", GPU + REPORT + QUIET + OF_A_PROGRAM + """
+    "advise": ("advise trace [--kernel neighbours] [--trials 2] [--format json] [--quiet] {}", GPU + REPORT + DOCUMENT + QUIET + OF_A_PROGRAM + """
 --kernel         | --kernel gather              | = --kernel neighbours
 --sm-clock       |                              | --sm-clock 700
 --trials         |                              | --trials 3

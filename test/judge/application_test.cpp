@@ -50,12 +50,12 @@ TEST_CASE("A program's time is that of all launches, ranked by kernel") {
   CHECK(application.totals[0].kernel->name == "large");
   CHECK(application.totals[0].share == Approx(500.0 / 560));
   CHECK(application.totals[2].kernel->name == "once");
-  CHECK(judge::is_worth_telling(application));
+  CHECK(judge::is_worth_reporting(application));
 }
 
 TEST_CASE("A launch whose number is not known has its time in the program's") {
   Result result;
   result.kernels = {launched("k", 10, 0, 0)};
   CHECK(judge::applications_of(result).front().microseconds == Approx(10));
-  CHECK_FALSE(judge::is_worth_telling(judge::applications_of(result).front()));
+  CHECK_FALSE(judge::is_worth_reporting(judge::applications_of(result).front()));
 }

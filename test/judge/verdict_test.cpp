@@ -79,7 +79,7 @@ std::string alone(const SiteResult& site) {
 
 TEST_CASE("sectors from far levels: fetched once is streaming, again and again is poor locality") {
   CHECK(verdict_on(coalesced(0.1, 0.2), {}) == "72.0 % of its sectors come from DRAM");
-  CHECK(findings_on(coalesced(0.1, 0.2), {}).at(0).rule == Rule::from_afar);
+  CHECK(findings_on(coalesced(0.1, 0.2), {}).at(0).rule == Rule::beyond_l1);
 
   CHECK(alone(repeated(0, 0, 1)) == "streaming: 100.0 % of its sectors come from DRAM, each is fetched once");
   CHECK(alone(repeated(0, 0.9, 1)) ==
@@ -100,7 +100,7 @@ TEST_CASE("sectors from far levels: fetched once is streaming, again and again i
 
   SiteResult nameless = repeated(0, 0, 1);
   nameless.site.object.clear();
-  CHECK(findings_on(nameless, with_array({nameless})).at(0).rule == Rule::from_afar);
+  CHECK(findings_on(nameless, with_array({nameless})).at(0).rule == Rule::beyond_l1);
 }
 
 TEST_CASE("a line's verdicts: its most expensive site, and the other wasteful ones") {
@@ -257,7 +257,7 @@ TEST_CASE("sectors beyond those needed matter where the L1 passes them on, or th
   SiteResult broadcasts = coalesced(0, 1); // a warp of two rows, each of which reads one word
   broadcasts.sectors_per_request = 2;
   broadcasts.bytes_used = 10 * 8;
-  CHECK(findings_on(broadcasts, {}).at(0).rule == Rule::from_afar);
+  CHECK(findings_on(broadcasts, {}).at(0).rule == Rule::beyond_l1);
 }
 
 TEST_CASE("a gather is scattered: no other layout of the threads could pack it") {
@@ -417,7 +417,7 @@ TEST_CASE("fetches of textures are not held against rows of linear memory") {
   fetch.site.cache_operator = CacheOperator::tex;
   fetch.sectors_per_request = 16;
   for (const Finding& finding : findings_on(fetch, {}))
-    CHECK(finding.rule == Rule::from_afar);
+    CHECK(finding.rule == Rule::beyond_l1);
 }
 
 TEST_CASE("where lanes are a row of banks apart, the rows want padding") {

@@ -73,7 +73,7 @@ void add_random_owners(model::Snapshot& snapshot, const model::Snapshot::Block& 
   model::PhaseUse other = random.below(3);
   other.owner = std::int32_t(1 + random.below(behind));
   if (random.below(8) == 0)
-    other.number = model::PhaseUse::of_no_block;
+    other.number = model::PhaseUse::no_block;
   else
     snapshot.blocks[own + std::uint32_t(other.owner)].phases_of_others.push_back(other.number);
   snapshot.joins_blocks = true;

@@ -21,27 +21,23 @@ public:
   }
   void counted(std::uint64_t launches, std::uint32_t blocks, trace::LaunchWork work,
                std::uint32_t threads = 256) {
-    counts_.push_back({"k", "k", launches, {blocks, 1, 1}, {threads, 1, 1}, 0, work});
+    records_.kernel_launches.push_back({"k", "k", launches, {blocks, 1, 1}, {threads, 1, 1}, 0, work});
   }
 
   bool truncated() const override { return false; }
   const trace::Program& program() const override { return program_; }
   const std::vector<Site>& sites() const override { return sites_; }
-  const std::vector<trace::Allocation>& allocations() const override { return allocations_; }
   const std::vector<trace::Launch>& launches() const override { return launches_; }
-  const std::vector<trace::MemoryUse>& memory_uses() const override { return uses_; }
+  const trace::RecordLists& records() const override { return records_; }
   std::optional<trace::LaunchEnd> end_of(std::uint32_t launch) const override { return ends_[launch]; }
-  const std::vector<trace::KernelLaunches>& kernel_launches() const override { return counts_; }
   Expected<void> for_each_access(std::uint32_t, const Visit&) const override { return {}; }
 
 private:
   trace::Program program_;
   std::vector<Site> sites_;
-  std::vector<trace::Allocation> allocations_;
   std::vector<trace::Launch> launches_;
   std::vector<trace::LaunchEnd> ends_;
-  std::vector<trace::MemoryUse> uses_;
-  std::vector<trace::KernelLaunches> counts_;
+  trace::RecordLists records_;
 };
 
 } // namespace
@@ -60,8 +56,8 @@ TEST_CASE("A launch stands for those that are most like it, as often as their wo
   CHECK(shares[0].times == Approx(1 + 3 * 1.5));
   CHECK(shares[1].launches == 3);
   CHECK(shares[1].times == Approx(2 + std::sqrt(4.0 / 9 * 0.5)));
-  CHECK(shares[0].of_kernel == 7);
-  CHECK(shares[1].of_kernel == 7);
+  CHECK(shares[0].kernel_launches == 7);
+  CHECK(shares[1].kernel_launches == 7);
 }
 
 TEST_CASE("Launches that are equal share the others among them") {

@@ -22,10 +22,10 @@ struct ReferenceEntry {
 class ReferenceSets {
 public:
   ReferenceSets(std::uint32_t sets, std::uint32_t ways, model::IndexHash index)
-      : sets_(sets), ways_(ways), index_(index) {}
+      : sets_(sets), paths_(ways), index_(index) {}
   /// The first lines of each `period` have sets of eight ways of their own, in front of the others.
   ReferenceSets(std::uint32_t period, std::uint32_t early, std::uint32_t others, std::uint32_t ways)
-      : period_(period), early_(early), sets_(early_ + others), ways_(ways),
+      : period_(period), early_(early), sets_(early_ + others), paths_(ways),
         index_(model::IndexHash::modulo) {}
   static ReferenceSets of_file(std::uint64_t bytes, double early_usable, double usable, std::uint32_t ways,
                                model::IndexHash index) {
@@ -82,7 +82,7 @@ public:
       return set.front();
     }
     set.push_front({number});
-    if (set.size() > (place < early_ ? 8 : ways_)) {
+    if (set.size() > (place < early_ ? 8 : paths_)) {
       evicted.push_back(set.back());
       set.pop_back();
     }
@@ -92,7 +92,7 @@ public:
 private:
   std::uint32_t period_ = 0, early_ = 0;
   std::vector<std::list<ReferenceEntry>> sets_;
-  std::uint32_t ways_;
+  std::uint32_t paths_;
   model::IndexHash index_;
 };
 

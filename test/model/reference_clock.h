@@ -62,8 +62,8 @@ public:
       for (auto [begin, end] = starts_.equal_range(now_); begin != end; ++begin) {
         Sm& sm = *sms_[begin->second.first];
         sm.core.set_now(now_);
-        sm.core.admit(begin->second.second);
-        admitted_[begin->second.second] = now_;
+        sm.core.dispatch(begin->second.second);
+        dispatched_[begin->second.second] = now_;
       }
       while (events_.contains(now_)) {
         std::vector<Event> all = std::move(events_.extract(now_).mapped());
@@ -253,7 +253,7 @@ private:
                       trial.ended_.emplace_back(now, random.bits(), number);
                       trial.counts_.time.cycles = std::max(trial.counts_.time.cycles, now);
                       trial.counts_.time.warp_cycles +=
-                          double(trial.snapshot_.blocks[block].warps * (now - trial.admitted_.at(block)));
+                          double(trial.snapshot_.blocks[block].warps * (now - trial.dispatched_.at(block)));
                       ++trial.ended_blocks_;
                     }}) {}
     static SmMachine machine(const ReferenceClock& trial) {
@@ -347,22 +347,22 @@ private:
       }
       const model::Path& path = snapshot_.code->paths[warp.path];
       std::size_t slot = 0;
-      bool waits_for_loose = false;
+      bool waits_for_unmatched = false;
       std::int16_t group = 0; // of copies, the current one
       for (std::size_t at = 0; at < path.blocks.size(); ++at) {
         const std::uint32_t block = path.blocks[at];
         if (block == model::Path::unmatched) {
-          waits_for_loose = waits_for_loose || access->is_awaited;
+          waits_for_unmatched = waits_for_unmatched || access->is_awaited;
           add({.pipe =
                    access->kind == AccessKind::barrier ? Instruction::none : model::ClockFigures::memory_pipe,
-               .result = access->is_awaited ? model::loose_scoreboard : Instruction::none,
+               .result = access->is_awaited ? model::unmatched_scoreboard : Instruction::none,
                .passes = access->passes});
           continue;
         }
         for (std::uint32_t i = timed->block(block).begin; i < timed->block(block).end; ++i) {
           Instruction instruction = (*timed)[i].issue;
-          if (std::exchange(waits_for_loose, false))
-            *std::ranges::find(instruction.sources, Instruction::none) = model::loose_scoreboard;
+          if (std::exchange(waits_for_unmatched, false))
+            *std::ranges::find(instruction.sources, Instruction::none) = model::unmatched_scoreboard;
           const sass::Instruction& of_code = snapshot_.code->kernel.instructions[i];
           const bool goes_elsewhere = i + 1 == timed->block(block).end && at + 1 < path.blocks.size() &&
                                       path.blocks[at + 1] != model::Path::unmatched &&
@@ -387,7 +387,7 @@ private:
             if ((*timed)[i].has_slot && instruction.pipe == Instruction::none)
               instruction.pipe = model::control_pipe;
             of_warp.push_back({.instruction = instruction, .latency = (*timed)[i].latency, .place = i});
-            if (const model::TensorMemoryTimes* const product = timed->of_tensor_memory(i))
+            if (const model::TensorMemoryTimes* const product = timed->tensor_memory_times(i))
               of_warp.back().product = *product;
           }
           of_warp.back().resolves = resolves;
@@ -545,7 +545,7 @@ private:
   /// Counts what the phases that a step contributes to have to wait for.
   void expect(std::uint32_t block, const Step& step) {
     for (const model::PhaseUse& use : step.phases)
-      if (use.number != model::PhaseUse::of_no_block)
+      if (use.number != model::PhaseUse::no_block)
         ++phases_[{block + std::uint32_t(use.owner), use.number}].missing;
   }
   /// Contributes to phases here, and to those of other blocks: an SM hands on what it does at the end of the
@@ -553,7 +553,7 @@ private:
   /// reaches the memory half of one later, at the earliest.
   void contribute(std::uint32_t block, const Step& step, const PhaseEnd& done, bool is_answer) {
     for (const model::PhaseUse& use : step.phases)
-      if (use.number == model::PhaseUse::of_no_block)
+      if (use.number == model::PhaseUse::no_block)
         continue;
       else if (use.owner == 0)
         contribute(block, use.number, done);
@@ -1000,7 +1000,7 @@ private:
   std::map<Cycle, std::vector<Event>> events_;
   std::multimap<Cycle, std::pair<std::size_t, std::uint32_t>> starts_; ///< SM and block, by cycle
   std::vector<std::tuple<Cycle, std::uint32_t, std::uint32_t>> ended_; ///< when, draw, SM
-  std::map<std::uint32_t, Cycle> admitted_;                            ///< by block
+  std::map<std::uint32_t, Cycle> dispatched_;                          ///< by block
   std::map<std::pair<std::uint32_t, std::uint32_t>, Phase> phases_;    ///< of barriers, by block and number
   std::vector<Between> between_; ///< in the order in which they were made
   std::uint32_t next_block_ = 0, ended_blocks_ = 0;

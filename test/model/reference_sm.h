@@ -114,20 +114,20 @@ public:
       return done;
     };
     surroundings_.has_entry = [this](Cycle) { return in_use(misses_) < figures_.miss_entries; };
-    std::uint32_t admitted = 0;
-    const auto admit_next = [&] {
-      if (admitted < blocks_.size())
-        admit(admitted++);
+    std::uint32_t dispatched = 0;
+    const auto dispatch_next = [&] {
+      if (dispatched < blocks_.size())
+        dispatch(dispatched++);
     };
-    surroundings_.ended = [&](std::uint32_t, Cycle) { admit_next(); };
+    surroundings_.ended = [&](std::uint32_t, Cycle) { dispatch_next(); };
     for (std::uint32_t i = 0; i < figures_.resident_blocks; ++i)
-      admit_next();
+      dispatch_next();
     for (now_ = 0; !warps_.empty(); ++now_)
       step_cycle(now_);
     return std::move(outcome_);
   }
 
-  void admit(std::uint32_t block) {
+  void dispatch(std::uint32_t block) {
     for (std::uint32_t number = 0; number < blocks_[block].size(); ++number)
       warps_.push_back({.block = block,
                         .number = number,
@@ -135,7 +135,7 @@ public:
                         .arrived = now_,
                         .program = &blocks_[block][number]});
   }
-  /// Sets the cycle in which blocks are admitted.
+  /// Sets the cycle in which blocks are dispatched.
   void set_now(Cycle now) { now_ = now; }
   void step_cycle(Cycle now) {
     now_ = now;

@@ -49,8 +49,8 @@ public:
       : machine_(machine), blocks_(blocks), clock_(machine, *this) {}
 
   SmOutcome run(Cycle step) {
-    while (admitted_ < blocks_.size() && admitted_ < machine_.resident_blocks)
-      admit(0);
+    while (dispatched_ < blocks_.size() && dispatched_ < machine_.resident_blocks)
+      dispatch(0);
     for (Cycle end = step; clock_.next() != model::never; end += step)
       clock_.run_until(end);
     return std::move(outcome_);
@@ -77,22 +77,22 @@ public:
   void waited(model::WarpNumber, const Program&, Stall why, Cycle cycles) { outcome_.stalls[why] += cycles; }
   void ended(std::uint32_t, Cycle now) {
     outcome_.cycles = std::max(outcome_.cycles, now);
-    if (admitted_ < blocks_.size())
-      admit(now);
+    if (dispatched_ < blocks_.size())
+      dispatch(now);
   }
 
 private:
-  void admit(Cycle at) {
-    const auto block = std::uint32_t(admitted_++);
+  void dispatch(Cycle at) {
+    const auto block = std::uint32_t(dispatched_++);
     std::vector<Program> programs;
     for (std::uint32_t number = 0; number < blocks_[block].size(); ++number)
       programs.push_back({block, number, &blocks_[block][number]});
-    clock_.admit(block, programs, at, block % machine_.kernels);
+    clock_.dispatch(block, programs, at, block % machine_.kernels);
   }
 
   const SmMachine& machine_;
   const std::vector<BlockProgram>& blocks_;
-  std::size_t admitted_ = 0;
+  std::size_t dispatched_ = 0;
   std::multiset<Cycle> misses_; ///< when each entry is free
   SmOutcome outcome_;
   model::SmClock<Programs> clock_;

@@ -16,7 +16,7 @@ using model::ExecutionPipes;
 using model::tensor_interval;
 using sass::MatrixProduct;
 
-const MatrixProduct of_halves{}, of_singles{.sums_singles = true};
+const MatrixProduct with_halves{}, of_singles{.sums_singles = true};
 const MatrixProduct of_half_depth{.depth = 8};
 const MatrixProduct of_bytes{.depth = 32, .bits = 8, .is_float = false};
 const MatrixProduct of_sparse{.depth = 32, .is_sparse = true};
@@ -31,13 +31,13 @@ MatrixProduct of_warp_group(std::uint16_t columns, bool reads_shared_a = true) {
 TEST_CASE("Products of a warp, by architecture") {
   const ExecutionPipes a100{.fp64 = 32, .tensor_cycles = 8}, h100{.fp64 = 64, .tensor_cycles = 6},
       b200{.fp64 = 64, .tensor_cycles = 8};
-  CHECK(tensor_interval(of_halves, 80, a100) == 8);
+  CHECK(tensor_interval(with_halves, 80, a100) == 8);
   CHECK(tensor_interval(of_singles, 80, a100) == 8);
   CHECK(tensor_interval(of_half_depth, 80, a100) == 4);
   CHECK(tensor_interval(of_bytes, 80, a100) == 8);
   CHECK(tensor_interval(of_sparse, 80, a100) == 8);
   CHECK(tensor_interval(of_doubles, 80, a100) == 16);
-  CHECK(tensor_interval(of_halves, 90, h100) == 6);
+  CHECK(tensor_interval(with_halves, 90, h100) == 6);
   CHECK(tensor_interval(of_half_depth, 90, h100) == 4); // not 3
   CHECK(tensor_interval(of_sparse, 90, h100) == 8);
   CHECK(tensor_interval(of_half_depth, 100, b200) == 8);
@@ -47,7 +47,7 @@ TEST_CASE("Products of a warp, by architecture") {
 
 TEST_CASE("Sums of single precision take twice as long on GPUs for games") {
   const ExecutionPipes rtx{.tensor_cycles = 16, .tensor_singles_halved = true};
-  CHECK(tensor_interval(of_halves, 89, rtx) == 16);
+  CHECK(tensor_interval(with_halves, 89, rtx) == 16);
   CHECK(tensor_interval(of_singles, 89, rtx) == 32);
   CHECK(tensor_interval(of_bytes, 89, rtx) == 16);
   const MatrixProduct scaled{.depth = 64, .bits = 4, .sums_singles = true, .is_scaled = true};
@@ -72,7 +72,7 @@ TEST_CASE("A warp group's product takes two columns in a cycle, or as long as it
 TEST_CASE("Sums that the hardware keeps from their readers for longer than the compiler does") {
   const ExecutionPipes rtx5090{.tensor_cycles = 16, .tensor_singles_halved = true}, a100{.tensor_cycles = 8};
   CHECK(model::tensor_interlock(of_singles, 120, rtx5090) == 35);
-  CHECK(model::tensor_interlock(of_halves, 120, rtx5090) == 0);
+  CHECK(model::tensor_interlock(with_halves, 120, rtx5090) == 0);
   CHECK(model::tensor_interlock(of_bytes, 80, a100) == 26);
   CHECK(model::tensor_interlock(of_singles, 80, a100) == 0);
 }

@@ -39,14 +39,14 @@ TEST_CASE("The part of the machine is what varies more than the order alone") {
   const double all = (6 * 25 + 4.0) / 5;
   CHECK(statistic.mean == Approx(15));
   CHECK(statistic.std_deviation == Approx(std::sqrt(all)));
-  REQUIRE(statistic.of_machine);
-  CHECK(*statistic.of_machine == Approx(std::sqrt(all - 1)));
+  REQUIRE(statistic.machine_deviation);
+  CHECK(*statistic.machine_deviation == Approx(std::sqrt(all - 1)));
   CHECK(statistic.ci95[1] - 15 ==
         Approx(2.776445 / std::sqrt(6)).epsilon(1e-6)); // t for 4 degrees of freedom
   // Machines that do not differ, and a single one, have no part.
   const std::vector<std::uint32_t> mixed{0, 1, 0, 1, 0, 1};
-  CHECK(*summarize(std::vector<double>{1, 1, 2, 2, 3, 3}, mixed).of_machine == 0);
-  CHECK_FALSE(summarize(values, std::vector<std::uint32_t>(6, 3)).of_machine);
+  CHECK(*summarize(std::vector<double>{1, 1, 2, 2, 3, 3}, mixed).machine_deviation == 0);
+  CHECK_FALSE(summarize(values, std::vector<std::uint32_t>(6, 3)).machine_deviation);
 }
 
 TEST_CASE("A figure that does not vary") {

@@ -1,6 +1,8 @@
 // Advice on made traces: what is suggested, what is not, and the edits of sources.
+#include "document/print.h"
 #include "made_source.h"
 #include "placement/change/split_structures.h"
+#include "placement/print/advice_report.h"
 #include "placement/source_edits.h"
 #include "test/catch.h"
 
@@ -84,6 +86,10 @@ MadeSource structures() {
   return source;
 }
 
+std::string text_of(const Advised& advised) {
+  return document::print_text(advice_document({"x", 1, {advised.advice}}), {});
+}
+
 } // namespace
 
 TEST_CASE("columns of a tile: longer rows are suggested, and not where rows are long already") {
@@ -111,14 +117,16 @@ TEST_CASE("columns of a tile: longer rows are suggested, and not where rows are 
   CHECK(with_bounds->starts_with("\n__global__ __launch_bounds__(256, "));
   CHECK_FALSE(edited_source(advised.experiment, bounded, "__global__ void my_kernel(int n) {\n"));
 
-  // The patch is a fix in SARIF: the lines that it changes.
+  // The patch stands below its suggestion, and is a fix in SARIF: the lines that it changes.
   Advised with_patch(source);
   Suggestion& first = with_patch.advice.suggestions.front();
   REQUIRE(first.candidate.moves.front().rewrite == Rewrite::padded);
   first.source = "int n;\n  __shared__ float tile[32][32];\n";
   first.edited = "int n;\n  __shared__ float tile[32][32 + 1];\n";
   first.patch = "a patch";
-  first.of_patch = TimeChange{-.5, .01};
+  first.patch_change = TimeChange{-.5, .01};
+  const std::string text = text_of(with_patch);
+  CHECK(text.find("modelled anew it takes -50 % ±1:\n  a patch\n") != std::string::npos);
   const auto sarif = nlohmann::json::parse(print_sarif({"x", 1, {with_patch.advice}}, "1"));
   const auto fix = sarif["runs"][0]["results"][0]["fixes"][0]["artifactChanges"][0];
   CHECK(fix["artifactLocation"]["uri"] == "x.cu");
@@ -159,8 +167,7 @@ TEST_CASE("atomics on one address: a sum in each block is suggested, unless thei
     REQUIRE(privatised != nullptr);
     CHECK(privatised->candidate.change.share < -.5);
     CHECK(privatised->file == "x.cu");
-    CHECK(print_text({"x", 1, {advised.advice}}, false).find("copy of sum in shared memory") !=
-          std::string::npos);
+    CHECK(text_of(advised).find("copy of sum in shared memory") != std::string::npos);
     CHECK(to_json({"x", 1, {advised.advice}})["kernels"][0]["suggestions"][0]["change"] == "privatised");
     const auto sarif = nlohmann::json::parse(print_sarif({"x", 1, {advised.advice}}, "1"));
     CHECK(sarif["runs"][0]["results"][0]["ruleId"] == "suggestion/privatised");
@@ -181,7 +188,7 @@ TEST_CASE("a stream that DRAM bounds: nothing is suggested but fewer bytes for e
       source.access(block, warp, store, [&](std::uint64_t lane) { return b + first + 4 * lane; });
     }
   const Advised advised(source, "a100");
-  INFO(print_text({"x", 1, {advised.advice}}, false));
+  INFO(text_of(advised));
   for (const Suggestion& one : advised.advice.suggestions)
     CHECK(one.candidate.moves.front().rewrite == Rewrite::narrowed);
   CHECK_FALSE(advised.advice.without_gain.empty());

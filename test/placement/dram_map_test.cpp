@@ -11,40 +11,40 @@ using namespace warplens::placement;
 
 namespace {
 
-struct Place {
+struct BankRow {
   std::uint64_t bank = 0, row = 0;
 };
 
 /// Latencies of a K80 in ns: a hit of the open row, another bank, a conflict; with noise.
 class Memory {
 public:
-  explicit Memory(std::function<Place(std::uint64_t)> place_of) : place_of_(std::move(place_of)) {}
+  explicit Memory(std::function<BankRow(std::uint64_t)> place_of) : place_of_(std::move(place_of)) {}
   double operator()(std::uint64_t first, std::uint64_t second) const {
-    const Place a = place_of_(first), b = place_of_(second);
+    const BankRow a = place_of_(first), b = place_of_(second);
     const double ns = a.bank != b.bank ? 742 : a.row == b.row ? 352 : 1008;
     return ns + std::normal_distribution<double>(0, 12)(random_);
   }
 
 private:
-  std::function<Place(std::uint64_t)> place_of_;
+  std::function<BankRow(std::uint64_t)> place_of_;
   mutable std::mt19937_64 random_{3};
 };
 
 /// 4 channels of 16 banks, rows of 2 KB, chunks of 256 bytes.
-Place in_turn(std::uint64_t address) {
+BankRow in_turn(std::uint64_t address) {
   model::Gpu gpu;
   gpu.dram.channels = 4;
   gpu.dram.banks = 16;
   gpu.dram.row_bytes = 2048;
   gpu.dram.interleave_bytes = 256;
   const model::DramMap map(gpu);
-  const model::DramMap::Place place = map(std::uint32_t(address / line_bytes));
+  const model::DramMap::BankRow place = map(std::uint32_t(address / line_bytes));
   return {place.bank, place.row};
 }
 
 /// The same, with bits of the row folded into the bank by exclusive or.
-Place folded(std::uint64_t address) {
-  Place place = in_turn(address);
+BankRow folded(std::uint64_t address) {
+  BankRow place = in_turn(address);
   place.bank ^= place.row & 15;
   return place;
 }
@@ -118,7 +118,7 @@ TEST_CASE("a few mismeasured pairs do not hide the functions") {
 TEST_CASE("six channels are no functions of bits, but can be counted") {
   const auto six = [](std::uint64_t address) {
     const std::uint64_t chunk = address / 256, row_of_channel = chunk / 6 / 8;
-    return Place{chunk % 6 * 16 + row_of_channel % 16, row_of_channel / 16};
+    return BankRow{chunk % 6 * 16 + row_of_channel % 16, row_of_channel / 16};
   };
   PairPlan plan;
   plan.random_pairs = 16384;
@@ -139,8 +139,8 @@ TEST_CASE("the banks of each GPU's memory are counted, of which the largest have
     REQUIRE(gpu);
     const model::DramMap map_of_gpu(*gpu);
     const Memory memory([&](std::uint64_t address) {
-      const model::DramMap::Place place = map_of_gpu(std::uint32_t(address / line_bytes));
-      return Place{place.bank, place.row};
+      const model::DramMap::BankRow place = map_of_gpu(std::uint32_t(address / line_bytes));
+      return BankRow{place.bank, place.row};
     });
     const PairPlan plan;
     const auto pairs = measured(memory, plan);
@@ -160,7 +160,7 @@ TEST_CASE("the banks of each GPU's memory are counted, of which the largest have
 
 TEST_CASE("a map like the paper's of a K80, with columns and rows in bits 8 to 21") {
   const auto place_of = [](std::uint64_t address) {
-    return Place{(address >> 7 & 1) | address >> 22 << 1, address >> 15 & 127};
+    return BankRow{(address >> 7 & 1) | address >> 22 << 1, address >> 15 & 127};
   };
   const PairPlan plan;
   const auto map = find_dram_map(measured(Memory(place_of), plan), plan);

@@ -23,9 +23,9 @@ public:
 
   /// Adds an allocation and returns its address.
   std::uint64_t allocate(std::uint64_t bytes) {
-    allocations_.push_back({next_, bytes, {}});
+    records_.allocations.push_back({next_, bytes, {}});
     next_ += (bytes + 0xfffff) / 0x100000 * 0x100000;
-    return allocations_.back().address;
+    return records_.allocations.back().address;
   }
   /// Adds a site on the next line of x.cu and returns its id.
   std::uint64_t site(const std::string& object, AccessKind kind = AccessKind::load,
@@ -60,13 +60,11 @@ public:
   bool truncated() const override { return false; }
   const trace::Program& program() const override { return program_; }
   const std::vector<Site>& sites() const override { return sites_; }
-  const std::vector<trace::Allocation>& allocations() const override { return allocations_; }
   const std::vector<trace::Launch>& launches() const override { return launches_; }
-  const std::vector<trace::MemoryUse>& memory_uses() const override { return memory_uses_; }
+  const trace::RecordLists& records() const override { return records_; }
   std::optional<trace::LaunchEnd> end_of(std::uint32_t launch) const override {
     return trace::LaunchEnd{.launch = launch, .complete = true};
   }
-  const std::vector<trace::KernelLaunches>& kernel_launches() const override { return kernel_launches_; }
   Expected<void> for_each_access(std::uint32_t, const Visit& visit) const override {
     for (const One& one : accesses_)
       visit(one.block, one.warp, one.access);
@@ -81,10 +79,8 @@ private:
   };
   trace::Program program_{.name = "made", .backend = "cpu", .device = "CPU"};
   std::vector<Site> sites_;
-  std::vector<trace::Allocation> allocations_;
   std::vector<trace::Launch> launches_;
-  std::vector<trace::MemoryUse> memory_uses_;
-  std::vector<trace::KernelLaunches> kernel_launches_;
+  trace::RecordLists records_; ///< without sites and launches
   std::vector<One> accesses_;
   std::uint64_t next_ = 0x10'0000'0000;
 };

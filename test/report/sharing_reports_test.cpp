@@ -21,7 +21,7 @@ using test::statistic;
 
 namespace {
 
-const document::TextLook plain{.colour = false, .width = 100};
+const document::Look plain{.colour = false, .width = 100};
 constexpr const char* hostile = "walk<int>(node*)\x1b[2J\n\xff"; // a kernel's name as a trace may have it
 
 test::JsonSchema schema(const std::string& name) {

@@ -151,8 +151,8 @@ TEST_CASE("machines with different bounds are shown with each, not with the boun
   const std::string text = print(result, {});
   CHECK(contains(
       text,
-      "bound by   DRAM in 12 of 16 trials (120 µs); latency in 4 of 16 trials (132 µs): which machine it\n"
-      "           is, is not known\n"));
+      "bound by   DRAM in 12 of 16 trials (120 µs); latency in 4 of 16 trials (132 µs): depends on unknown\n"
+      "           parameters of the machine\n"));
   CHECK_FALSE(contains(text, "bound by   DRAM, 84 % busy"));
 }
 
@@ -293,8 +293,8 @@ TEST_CASE("spreads are divided between order and machine only where the machine 
                                     "time of the launch           123.4       2.4        3.2 µs\n"));
   CHECK_FALSE(contains(print(result, {}), "± 2 std"));
   KernelResult& kernel = result.kernels[0];
-  kernel.time->microseconds.of_machine.reset();
-  kernel.totals.dram_latency_ns->of_machine.reset();
+  kernel.time->microseconds.machine_deviation.reset();
+  kernel.totals.dram_latency_ns->machine_deviation.reset();
   CHECK(contains(print(result, {}), "± 2 std\nL1 read hit rate"));
 }
 

@@ -67,9 +67,9 @@ TEST_CASE("waits and durations") {
 TEST_CASE("the spread's part of the order and that of the machine add up by their squares") {
   Statistic statistic = test::statistic(100, 5);
   CHECK(std_of_order(statistic) == Approx(5));
-  statistic.of_machine = 4;
+  statistic.machine_deviation = 4;
   CHECK(std_of_order(statistic) == Approx(3));
-  statistic.of_machine = 5.5;
+  statistic.machine_deviation = 5.5;
   CHECK(std_of_order(statistic) == 0);
 }
 

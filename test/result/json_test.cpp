@@ -244,7 +244,7 @@ TEST_CASE("a time that is not finite is left out") {
   KernelResult& kernel = result.kernels[0];
   kernel.time->busy[0] = nan;
   kernel.sites[2].time->waited.mean = nan;
-  kernel.sites[3].time->share.of_machine = std::numeric_limits<double>::infinity();
+  kernel.sites[3].time->share.machine_deviation = std::numeric_limits<double>::infinity();
   kernel.sites[4].time->occupied[0] = nan;
   Json json = Json::parse(to_json(result).dump())["kernels"][0];
   CHECK_FALSE(json["time"]["busy"].contains("issue"));

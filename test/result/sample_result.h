@@ -140,8 +140,8 @@ inline Result sample_result() {
 }
 
 /// Returns the statistic with a part of its deviation that stems from the machine.
-inline Statistic of_machine(Statistic statistic, double part) {
-  statistic.of_machine = part;
+inline Statistic machine_deviation(Statistic statistic, double part) {
+  statistic.machine_deviation = part;
   return statistic;
 }
 
@@ -150,7 +150,7 @@ inline SiteTime site_time(double waited, double share,
   SiteTime time;
   time.waited = statistic(waited, waited / 64);
   time.waited_share = share / 2;
-  time.share = of_machine(statistic(share, share / 32), share / 64);
+  time.share = machine_deviation(statistic(share, share / 32), share / 64);
   for (const auto& [resource, part] : occupied)
     time.occupied[static_cast<std::size_t>(resource)] = part;
   return time;
@@ -180,14 +180,14 @@ inline Result sample_time() {
   machine.turnover_cycles = 300;
   machine.sm = {1536, 8, 1024, 32768, 32768, 63, 64, 2, 49152, 49152, 0, 128};
   KernelTime& time = kernel.time.emplace();
-  time.cycles = of_machine(statistic(173'400, 2500), 2000);
-  time.microseconds = of_machine(statistic(123.4, 2), 1.6);
+  time.cycles = machine_deviation(statistic(173'400, 2500), 2000);
+  time.microseconds = machine_deviation(statistic(123.4, 2), 1.6);
   time.is_extrapolated = true;
   time.launch_us = 2;
   time.busy = {0.12, 0.29, 0, 0, 0.44, 0.61, 0, 0, 0.84};
   time.mean_busy = {0.1, 0.25, 0, 0, 0.43, 0.5, 0, 0, 0.82};
   time.bound = Resource::dram;
-  kernel.totals.dram_latency_ns = of_machine(statistic(601.25, 12), 8);
+  kernel.totals.dram_latency_ns = machine_deviation(statistic(601.25, 12), 8);
   kernel.totals.dram_write_bytes_before = 0;
   kernel.trials.drawn = {"issue.policy"};
   kernel.executed = ExecutedCode{75, 2'345'678, 0.875, statistic(0.97, 0.01)};

@@ -240,9 +240,9 @@ TEST_CASE("counters of accesses are summed by line or for the kernel") {
   Region region;
   RegionBuilder builder(region);
   builder.begin_run({});
-  builder.add("dram_sectors a.cu:3:1", "dram_sectors", Place{"a.cu", 3, "a[i]"}, 5);
-  builder.add("dram_sectors a.cu:3:9", "dram_sectors", Place{"a.cu", 3, "b[i]"}, 7);
-  builder.add("dram_sectors a.cu:4:1", "dram_sectors", Place{"a.cu", 4, "a[i]"}, 1);
+  builder.add("dram_sectors a.cu:3:1", "dram_sectors", SourcePosition{"a.cu", 3, "a[i]"}, 5);
+  builder.add("dram_sectors a.cu:3:9", "dram_sectors", SourcePosition{"a.cu", 3, "b[i]"}, 7);
+  builder.add("dram_sectors a.cu:4:1", "dram_sectors", SourcePosition{"a.cu", 4, "a[i]"}, 1);
   builder.add("inst.sum", "", {}, 2);
   const Region lines = merge_counters(region, Grouping::line);
   REQUIRE(lines.counters.size() == 3);

@@ -14,9 +14,9 @@ class DramLatencies final : public TrialObserver {
 public:
   void read_memory(float latency_ns) override {
     const auto bin = std::min<std::size_t>(longest_ns, std::size_t(std::max(0.0f, latency_ns)));
-    if (bin >= of_ns_.size())
-      of_ns_.resize(bin + 1);
-    ++of_ns_[bin];
+    if (bin >= reads_by_ns_.size())
+      reads_by_ns_.resize(bin + 1);
+    ++reads_by_ns_[bin];
     ++reads_;
   }
 
@@ -26,18 +26,18 @@ public:
     if (reads_ == 0)
       return std::nullopt;
     constexpr std::size_t max_bins = 40;
-    const std::size_t first = std::size_t(
-        std::find_if(of_ns_.begin(), of_ns_.end(), [](std::uint64_t count) { return count != 0; }) -
-        of_ns_.begin());
-    const std::size_t width = (of_ns_.size() - first + max_bins - 1) / max_bins;
+    const std::size_t first = std::size_t(std::find_if(reads_by_ns_.begin(), reads_by_ns_.end(),
+                                                       [](std::uint64_t count) { return count != 0; }) -
+                                          reads_by_ns_.begin());
+    const std::size_t width = (reads_by_ns_.size() - first + max_bins - 1) / max_bins;
     LatencyDistribution result;
     auto& [edges, counts] = result.histogram;
-    for (std::size_t ns = first; ns < of_ns_.size(); ++ns) {
+    for (std::size_t ns = first; ns < reads_by_ns_.size(); ++ns) {
       if ((ns - first) % width == 0) {
         edges.push_back(double(ns));
         counts.push_back(0);
       }
-      counts.back() += of_ns_[ns];
+      counts.back() += reads_by_ns_[ns];
     }
     edges.push_back(edges.back() + double(width));
     const auto fullest = std::size_t(std::max_element(counts.begin(), counts.end()) - counts.begin());
@@ -48,7 +48,7 @@ public:
 
 private:
   static constexpr std::size_t longest_ns = 1u << 20;
-  std::vector<std::uint64_t> of_ns_; ///< reads by their latency in whole nanoseconds
+  std::vector<std::uint64_t> reads_by_ns_; ///< reads by their latency in whole nanoseconds
   std::uint64_t reads_ = 0;
 };
 

@@ -58,7 +58,7 @@ Objects::Objects(const Snapshot& snapshot, const std::vector<Site>& sites) {
   }
 
   std::vector<SectorSet> touched(objects_.size());
-  std::vector<DistinctSectors> of_block(objects_.size());
+  std::vector<DistinctSectors> block_sectors(objects_.size());
   std::vector<std::uint64_t> largest_part(objects_.size(), 0);
   for (std::size_t i = 0; i < snapshot.warps.size(); ++i) {
     snapshot.warps[i].each_access([&](const Access& access, std::span<const Transaction> transactions) {
@@ -66,12 +66,12 @@ Objects::Objects(const Snapshot& snapshot, const std::vector<Site>& sites) {
           object != objects_.size() && access.cache != FirstCache::constant)
         for (const Transaction& transaction : transactions) {
           touched[object].insert(transaction.line, transaction.sectors);
-          of_block[object].add(transaction);
+          block_sectors[object].add(transaction);
         }
     });
     if (i + 1 == snapshot.warps.size() || snapshot.warps[i + 1].block != snapshot.warps[i].block)
       for (std::size_t object = 0; object < objects_.size(); ++object)
-        largest_part[object] = std::max(largest_part[object], of_block[object].take());
+        largest_part[object] = std::max(largest_part[object], block_sectors[object].take());
   }
   for (std::size_t i = 0; i < objects_.size(); ++i) {
     objects_[i].footprint_bytes = touched[i].size() * sector_bytes;

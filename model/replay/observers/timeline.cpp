@@ -82,10 +82,10 @@ void TimelineRecorder::issued(std::uint32_t number, const Access& access, std::s
   ++timeline_.active_lanes[(access.active_lanes - 1u) / 4][bin];
   timeline_.l1.hits[bin] += l1.hits;
   timeline_.l1.all[bin] += l1.all;
-  Timeline::Sm& of_sm = sm(number);
-  ++of_sm.requests[bin];
-  of_sm.l1_hits[bin] += l1.hits;
-  of_sm.l1_all[bin] += l1.all;
+  Timeline::Sm& sm_bins = sm(number);
+  ++sm_bins.requests[bin];
+  sm_bins.l1_hits[bin] += l1.hits;
+  sm_bins.l1_all[bin] += l1.all;
 }
 
 void TimelineRecorder::answered(Cycle issued, Cycle at) {
@@ -103,10 +103,10 @@ void TimelineRecorder::looked_up(bool, std::uint32_t line, unsigned sectors, con
 
 void TimelineRecorder::used_memory(const DramUse& use, std::uint32_t channel, Cycle from, Cycle until) {
   const std::size_t bin = bin_of(from, timeline_.edges);
-  Timeline::Channel& of_channel = timeline_.channels[channel];
-  ++of_channel.requests[bin];
-  ++(use.writes ? of_channel.writes : of_channel.reads)[bin];
-  of_channel.activations[bin] += use.opens_row;
+  Timeline::Channel& channel_bins = timeline_.channels[channel];
+  ++channel_bins.requests[bin];
+  ++(use.writes ? channel_bins.writes : channel_bins.reads)[bin];
+  channel_bins.activations[bin] += use.opens_row;
   channel_outstanding_[channel].add(from, until);
 }
 

@@ -1,4 +1,4 @@
-#include "model/code/marked_ways.h"
+#include "model/code/marked_paths.h"
 
 #include "model/code/marks.h"
 
@@ -11,16 +11,16 @@ namespace {
 
 /// The costs, in instructions, of an execution of a body too many and of one that is missing.
 constexpr std::uint64_t cost_of_extra = 1'000'000, cost_of_missing = 4 * cost_of_extra;
-/// A longer repetition of loops within one way is cut, so that paths stay in memory.
+/// A longer repetition of loops within one path is cut, so that paths stay in memory.
 constexpr std::uint64_t max_repeated_blocks = 1 << 20;
 /// A search that passes more states than these gives up on the marks.
 constexpr std::size_t max_states = 1 << 18;
-/// More ways are not remembered.
+/// More paths are not remembered.
 constexpr std::size_t max_remembered = 1 << 16;
 
 } // namespace
 
-MarkedWays::MarkedWays(const Code& code, std::vector<bool> is_passable)
+MarkedPaths::MarkedPaths(const Code& code, std::vector<bool> is_passable)
     : code_(code), is_passable_(std::move(is_passable)),
       executions_(executions_of_blocks(code, is_passable_)) {
   for (std::uint32_t block = 0; block < executions_.size(); ++block)
@@ -30,41 +30,42 @@ MarkedWays::MarkedWays(const Code& code, std::vector<bool> is_passable)
     }
 }
 
-const MarkedWays::Way& MarkedWays::find(std::optional<std::uint32_t> last, std::optional<std::uint32_t> to,
-                                        const ExecutedMarks& executed) {
+const MarkedPaths::BlockPath& MarkedPaths::find(std::optional<std::uint32_t> last,
+                                                std::optional<std::uint32_t> to,
+                                                const ExecutedMarks& executed) {
   if (found_.size() >= max_remembered)
     found_.clear();
   const auto [found, is_new] = found_.try_emplace({last, to, executed});
   if (is_new) {
-    found->second = way_with(last, to, executed).value_or(Way{{}, executed});
+    found->second = path_with(last, to, executed).value_or(BlockPath{{}, executed});
     add_other_sides(last, to, found->second);
   }
   return found->second;
 }
 
-/// Adds bodies of which no way leads through all: where lanes diverge, a warp executes one side of a branch
+/// Adds bodies of which no path leads through all: where lanes diverge, a warp executes one side of a branch
 /// after the other.
-void MarkedWays::add_other_sides(std::optional<std::uint32_t> last, std::optional<std::uint32_t> to,
-                                 Way& way) const {
-  for (bool is_other = true; is_other && !way.left.empty();) {
-    const auto other = way_with(last, to, way.left);
-    is_other = other && other->left != way.left;
+void MarkedPaths::add_other_sides(std::optional<std::uint32_t> last, std::optional<std::uint32_t> to,
+                                  BlockPath& path) const {
+  for (bool is_other = true; is_other && !path.left.empty();) {
+    const auto other = path_with(last, to, path.left);
+    is_other = other && other->left != path.left;
     if (!is_other)
       return;
-    const auto [fork, other_fork] = std::ranges::mismatch(way.blocks, other->blocks);
+    const auto [fork, other_fork] = std::ranges::mismatch(path.blocks, other->blocks);
     std::vector<std::uint32_t> side;
     std::copy_if(other_fork, other->blocks.end(), std::back_inserter(side), [&](std::uint32_t block) {
-      return std::find(fork, way.blocks.end(), block) == way.blocks.end();
+      return std::find(fork, path.blocks.end(), block) == path.blocks.end();
     });
     if (side.empty())
       return;
-    way.blocks.insert(fork, side.begin(), side.end());
-    way.left = other->left;
+    path.blocks.insert(fork, side.begin(), side.end());
+    path.left = other->left;
   }
 }
 
 /// Returns the executions that a search counts: of long loops, a few passes.
-MarkedWays::Wanted MarkedWays::wanted_of(const ExecutedMarks& executed) const {
+MarkedPaths::Wanted MarkedPaths::wanted_of(const ExecutedMarks& executed) const {
   Wanted wanted;
   for (const auto& [mark, count] : executed)
     if (const auto most = max_executions_.find(mark); most != max_executions_.end())
@@ -72,62 +73,63 @@ MarkedWays::Wanted MarkedWays::wanted_of(const ExecutedMarks& executed) const {
   return wanted;
 }
 
-/// Finds a way with few passes of the long loops, then one that leaves a whole number of passes to add.
-std::optional<MarkedWays::Way> MarkedWays::way_with(std::optional<std::uint32_t> last,
-                                                    std::optional<std::uint32_t> to,
-                                                    const ExecutedMarks& executed) const {
+/// Finds a path with few passes of the long loops, then one that leaves a whole number of passes to add.
+std::optional<MarkedPaths::BlockPath> MarkedPaths::path_with(std::optional<std::uint32_t> last,
+                                                             std::optional<std::uint32_t> to,
+                                                             const ExecutedMarks& executed) const {
   Wanted wanted = wanted_of(executed);
-  auto way = search(last, to, wanted);
-  if (!way)
+  auto path = search(last, to, wanted);
+  if (!path)
     return search(last, to, {});
   bool is_cut = false;
   for (auto& [mark, count] : wanted) {
     const std::uint64_t rest = executed.at(mark) - count;
-    if (const auto cycle = cycle_in(*way, mark); cycle && rest != 0) {
+    if (const auto cycle = cycle_in(*path, mark); cycle && rest != 0) {
       count += rest % cycle->executions;
       is_cut = true;
     }
   }
   if (is_cut)
-    way = search(last, to, wanted);
-  if (!way)
+    path = search(last, to, wanted);
+  if (!path)
     return search(last, to, {});
   std::uint64_t room = max_repeated_blocks;
   for (const auto& [mark, count] : wanted) {
     const std::uint64_t rest = executed.at(mark) - count;
-    const auto cycle = cycle_in(*way, mark);
+    const auto cycle = cycle_in(*path, mark);
     if (rest == 0 || !cycle)
       continue;
     const std::size_t blocks = cycle->end - cycle->begin;
     const std::uint64_t passes = std::min(rest / cycle->executions, room / blocks);
-    const auto begin = way->blocks.begin() + std::ptrdiff_t(cycle->begin);
+    const auto begin = path->blocks.begin() + std::ptrdiff_t(cycle->begin);
     const std::vector<std::uint32_t> pass(begin, begin + std::ptrdiff_t(blocks));
     std::vector<std::uint32_t> repeated;
     repeated.reserve(passes * blocks);
     for (std::uint64_t i = 0; i < passes; ++i)
       repeated.insert(repeated.end(), pass.begin(), pass.end());
-    way->blocks.insert(way->blocks.begin() + std::ptrdiff_t(cycle->begin), repeated.begin(), repeated.end());
+    path->blocks.insert(path->blocks.begin() + std::ptrdiff_t(cycle->begin), repeated.begin(),
+                        repeated.end());
     room -= passes * blocks;
   }
   for (const auto& [mark, count] : executed)
     if (!max_executions_.contains(mark))
-      way->left[mark] = count;
-  return way;
+      path->left[mark] = count;
+  return path;
 }
 
 /// Returns the pass of the loop that executes the body most often.
-std::optional<MarkedWays::Cycle> MarkedWays::cycle_in(const Way& way, std::uint32_t mark) const {
+std::optional<MarkedPaths::Cycle> MarkedPaths::cycle_in(const BlockPath& path, std::uint32_t mark) const {
   std::optional<Cycle> best;
   std::map<std::uint32_t, std::size_t> latest; // by block
-  for (std::size_t i = 0; i < way.blocks.size(); ++i) {
-    const std::uint32_t block = way.blocks[i];
+  for (std::size_t i = 0; i < path.blocks.size(); ++i) {
+    const std::uint32_t block = path.blocks[i];
     if (code_.mark_of_block[block] != mark || executions_[block] == 0)
       continue;
     if (const auto before = latest.find(block); before != latest.end()) {
       Cycle cycle{before->second, i};
       for (std::size_t at = cycle.begin; at < cycle.end; ++at)
-        if (code_.mark_of_block[way.blocks[at]] == mark)
-          cycle.executions += executions_[way.blocks[at]];
+        if (code_.mark_of_block[path.blocks[at]] == mark)
+          cycle.executions += executions_[path.blocks[at]];
       if (!best || cycle.executions > best->executions)
         best = cycle;
     }
@@ -136,10 +138,10 @@ std::optional<MarkedWays::Cycle> MarkedWays::cycle_in(const Way& way, std::uint3
   return best;
 }
 
-/// Finds the cheapest way (Dijkstra): a state is a block and the executions that are left before it.
-std::optional<MarkedWays::Way> MarkedWays::search(std::optional<std::uint32_t> last,
-                                                  std::optional<std::uint32_t> to,
-                                                  const Wanted& wanted) const {
+/// Finds the cheapest path (Dijkstra): a state is a block and the executions that are left before it.
+std::optional<MarkedPaths::BlockPath> MarkedPaths::search(std::optional<std::uint32_t> last,
+                                                          std::optional<std::uint32_t> to,
+                                                          const Wanted& wanted) const {
   const sass::Kernel& kernel = code_.kernel;
   std::uint64_t all_left = 0;          // of each wanted mark one digit
   std::vector<std::uint64_t> digit_of; // the value of its lowest step
@@ -156,7 +158,7 @@ std::optional<MarkedWays::Way> MarkedWays::search(std::optional<std::uint32_t> l
   };
 
   struct State {
-    std::uint32_t block = 0; ///< none: the end of the way
+    std::uint32_t block = 0; ///< none: the end of the path
     std::uint64_t left = 0;
     std::uint32_t before = sass::none; ///< index into `states`
   };
@@ -189,14 +191,14 @@ std::optional<MarkedWays::Way> MarkedWays::search(std::optional<std::uint32_t> l
     auto [cost, left, block, before] = queue.top();
     queue.pop();
     if (block == sass::none) {
-      Way way;
+      BlockPath path;
       for (std::size_t i = 0; i < wanted.size(); ++i)
         if (const std::uint64_t missing = left_of(left, i); missing != 0)
-          way.left[wanted[i].first] = missing;
+          path.left[wanted[i].first] = missing;
       for (; before != sass::none; before = states[before].before)
-        way.blocks.push_back(states[before].block);
-      std::ranges::reverse(way.blocks);
-      return way;
+        path.blocks.push_back(states[before].block);
+      std::ranges::reverse(path.blocks);
+      return path;
     }
     if (!seen.insert(left * kernel.blocks.size() + block).second)
       continue;
