@@ -429,9 +429,10 @@ void add_dram(Rows& rows) {
             "tRCD: opening a row; tRP: closing another one first");
   rows.real("dram.burst_ns", ns, 0, any_latency, WARPLENS_MEMBER(dram.burst_ns),
             "32 bytes on one channel's bus: 32 / (bandwidth / channels)");
-  rows.real("dram.achieved", number, 0.01, 1, WARPLENS_MEMBER(dram.achieved),
-            "the share of the bandwidth that reads alone reach, and writes alone, but for rows that are opened: "
-            "the rest goes into refreshing rows");
+  rows.real(
+      "dram.achieved", number, 0.01, 1, WARPLENS_MEMBER(dram.achieved),
+      "the share of the bandwidth that reads alone reach, and writes alone, but for rows that are opened: "
+      "the rest goes into refreshing rows");
   rows.real("dram.copies_achieved", number, 0.01, 1, WARPLENS_MEMBER(dram.copies_achieved),
             "the share that copies reach, no more than that: as much as is read is written, and the bus has "
             "to be turned round");
