@@ -193,8 +193,9 @@ Memory::look_up(const AnyL2& l2, Cycle now, const MemoryRequest& request, unsign
   const ByteMask* const written = request.mask == 0 ? nullptr : &snapshot_.byte_masks[request.mask];
   const L2Outcome outcome = l2.request(
       l2_[at].l2, at, request, written, [&](std::uint32_t victim, unsigned dirty, unsigned filled) {
+        Ticks of_storing_sites = 0; // which count() shares out
         if (filled != 0)
-          read_memory(victim, filled, now);
+          read_memory(victim, filled, now, of_storing_sites);
         until.and_also({write_memory(victim, dirty, now, MemoryUse::write_back), Level::dram});
       });
   if (snapshot_.sites[request.site].is_evicted_first) [[unlikely]]
@@ -234,8 +235,8 @@ template <class AnyL2>
   if (outcome.hits != 0)
     until.and_also(fills.wait(request.line, outcome.hits, now, make_waiter).known);
   if (outcome.fetched != 0 && is_home) {
-    const Arrival arrival = read_memory(request.line, outcome.fetched, now);
-    occupied(request, Resource::dram) += burst_ * sector_count(outcome.fetched);
+    const Arrival arrival =
+        read_memory(request.line, outcome.fetched, now, occupied(request, Resource::dram));
     fills.add(request.line, outcome.fetched, arrival);
     if ((outcome.fetched & request.sectors) != 0)
       until.and_also(arrival);
@@ -290,7 +291,7 @@ template <class AnyL2> void Memory::write(const AnyL2& l2, Cycle now, const Even
   Lookups& lookups = lookups_[request.site][unsigned(request.kind)];
   lookups.all += sector_count(request.sectors);
   lookups.hits += sector_count(outcome.hits);
-  occupied(request, Resource::dram) += burst_ * sector_count(outcome.fetched | outcome.updated);
+  occupied(request, Resource::dram) += burst_ * sector_count(outcome.updated);
   if (outcome.updated != 0)
     until.and_also({write_memory(request.line, outcome.updated, now, MemoryUse::write), Level::dram});
   std::uint32_t unknown = 0;
@@ -299,16 +300,19 @@ template <class AnyL2> void Memory::write(const AnyL2& l2, Cycle now, const Even
   if (outcome.hits != 0 && !MemoryRequest::is_unawaited(request.fill))
     until.and_also(fills.wait(request.line, outcome.hits, now, make_waiter).known);
   if (outcome.fetched != 0) {
-    const Arrival arrival = read_memory(request.line, outcome.fetched, now);
+    const Arrival arrival =
+        read_memory(request.line, outcome.fetched, now, occupied(request, Resource::dram));
     fills.add(request.line, outcome.fetched, arrival);
     until.and_also(arrival);
   }
   answer_later(event, until, unknown, waiter);
 }
 
-/// Returns when the sectors are in the L2.
-Arrival Memory::read_memory(std::uint32_t line, unsigned sectors, Cycle now) {
-  const Cycle arrives = cycle_after(use_memory(line, sectors, now, MemoryUse::read).end);
+/// Returns when the sectors are in the L2, and adds the bus's time for them and for the row that they open.
+Arrival Memory::read_memory(std::uint32_t line, unsigned sectors, Cycle now, Ticks& on_bus) {
+  const Transfer transfer = use_memory(line, sectors, now, MemoryUse::read);
+  on_bus += transfer.on_bus;
+  const Cycle arrives = cycle_after(transfer.end);
   read_sectors_ += sector_count(sectors);
   ++reads_;
   read_cycles_ += arrives - now + shortest_;
@@ -343,9 +347,10 @@ Memory::Transfer Memory::use_memory(std::uint32_t line, unsigned sectors, Cycle 
   const unsigned count = sector_count(sectors);
   const Ticks bursts = burst_ * count;
   bank.free_at = opened + bursts;
-  const Ticks on_bus =
-      is_read ? read_bus(channel, arrival, count, opens) : write_bus(channel, arrival, count, opens);
-  const Ticks start = std::max(on_bus, opened);
+  const Ticks on_bus = bursts + (opens ? opening_ : 0);
+  const Ticks served =
+      is_read ? read_bus(channel, arrival, count, on_bus) : write_bus(channel, arrival, count, opens);
+  const Ticks start = std::max(served, opened);
   if (!joins)
     bank.open_row = place.row;
   if (row != nullptr)
@@ -358,13 +363,13 @@ Memory::Transfer Memory::use_memory(std::uint32_t line, unsigned sectors, Cycle 
     observer_->used_memory(
         {.evicted = use == MemoryUse::write_back, .writes = use != MemoryUse::read, .opens_row = opens},
         place.channel, now, cycle_after(start + bursts));
-  return {start + bursts, start - arrival - opening};
+  return {start + bursts, start - arrival - opening, on_bus};
 }
 
 /// Returns when the bus begins with the transfers.
-Ticks Memory::read_bus(Channel& channel, Ticks arrival, unsigned sectors, bool opens) const {
+Ticks Memory::read_bus(Channel& channel, Ticks arrival, unsigned sectors, Ticks on_bus) const {
   channel.read = std::min(channel.read + sectors, write_batch_);
-  return channel.bus.serve(arrival, burst_ * sectors + (opens ? opening_ : 0));
+  return channel.bus.serve(arrival, on_bus);
 }
 /// Collects what is to be written. A full batch is written in one go: reads then wait. Returns when
 /// the channel takes it, which is when the bus would.

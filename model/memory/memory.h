@@ -154,13 +154,14 @@ private:
   Cycle read_slice(Cycle now, const MemoryRequest& request, unsigned sectors, unsigned at);
   Cycle write_slice(Cycle now, const MemoryRequest& request, unsigned at);
   Cycle execute_atomic(Slice& slice, Cycle now, const MemoryRequest& request);
-  Arrival read_memory(std::uint32_t line, unsigned sectors, Cycle now);
+  Arrival read_memory(std::uint32_t line, unsigned sectors, Cycle now, Ticks& on_bus);
   Cycle write_memory(std::uint32_t line, unsigned sectors, Cycle now, MemoryUse use);
   struct Transfer {
     Ticks end = 0, waited = 0; ///< when it is done, and for how long it waited for others
+    Ticks on_bus = 0;          ///< the bus's time for it and for the row that it opens
   };
   Transfer use_memory(std::uint32_t line, unsigned sectors, Cycle now, MemoryUse use);
-  Ticks read_bus(Channel& channel, Ticks arrival, unsigned sectors, bool opens) const;
+  Ticks read_bus(Channel& channel, Ticks arrival, unsigned sectors, Ticks on_bus) const;
   Ticks write_bus(Channel& channel, Ticks arrival, unsigned sectors, bool opens) const;
   Ticks time_of_batch(const Channel& channel) const;
   Ticks& occupied(const MemoryRequest& request, Resource resource) {
