@@ -19,8 +19,8 @@ constexpr std::uint32_t no_row = std::numeric_limits<std::uint32_t>::max();
 /// opens also serves the reads that arrive for it while that one is held.
 class RowsInView {
 public:
-  /// Four times the 64 requests that Accel-Sim's configurations of V100 and A100 hold, each a line: then a row
-  /// serves three of the four words that one store of lanes 256 bytes apart has in it, as its time says.
+  /// Four times the 64 requests that Accel-Sim's configurations of V100 and A100 hold, each a line: then a
+  /// row serves three of the four words that one store of lanes 256 bytes apart has in it, as its time says.
   static constexpr unsigned sectors = 1024;
 
   struct Row {
