@@ -47,10 +47,11 @@ __global__ void timed(long long* out) {
   out[blockIdx.x * blockDim.x + threadIdx.x] = clock64();
 }
 
-// Four differences of bytes at once, which the executor does not know.
+// A trigger of a counter, which the executor does not know.
 __global__ void refused(unsigned* out, const unsigned* in) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  out[i] = __vsadu4(in[i], i);
+  asm volatile("pmevent 3;");
+  out[i] = in[i] + i;
 }
 
 int main(int count, char** arguments) {
