@@ -103,8 +103,9 @@ TEST_CASE("Rows, banks and columns follow from one bit each") {
 }
 
 TEST_CASE("The kind of each address bit of a modelled memory is found") {
-  // V100: 256 bytes, then 32 channels, then 4 such pieces in a row, then 16 banks.
-  const model::Gpu on = test::without_hashes(test::gpu("v100"));
+  // 256 bytes, then a V100's 32 channels, then 4 such pieces in a row, then 16 banks.
+  model::Gpu on = test::without_hashes(test::gpu("v100"));
+  on.dram.interleave_bytes = 256;
   const auto found = calibration::find_rows(test::modelled_bits(on));
   REQUIRE(found);
   CHECK(found->column_bits == std::vector<unsigned>{7, 13, 14});
