@@ -579,7 +579,7 @@ private:
       options_.builtins.free(buffer);
       word(4) = options_.builtins.launch(std::move(nested));
     } else if (name == "StreamCreateWithFlags" || name == "EventCreateWithFlags") {
-      // What kernels launch runs in the order of its launches: streams and events are names. Those of 1 to 4
+      // Launches from kernels run in their order, so that streams and events are names only. Those of 1 to 4
       // are CUDA's own.
       const std::uint64_t made = 0x100 + launch_.made_streams++;
       if (!write_at(warp, lane, pair(4), std::as_bytes(std::span(&made, 1))))

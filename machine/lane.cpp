@@ -166,7 +166,8 @@ template <class Number> Number extreme(Number x, Number y, bool minimum) {
   return minimum == (x < y) ? x : y;
 }
 
-/// Of two values; with .RELU zero is a third one, for the instruction's last step.
+/// Returns the lesser or the greater of two values; with .RELU zero is a third one, for the instruction's
+/// last step.
 u64 integer_extreme(const Operands& o, u64 a, u64 b, bool minimum) {
   if (o.wide)
     return o.is_signed ? static_cast<u64>(extreme(static_cast<i64>(a), static_cast<i64>(b), minimum))

@@ -6,6 +6,7 @@
 #include <complex>
 #include <cstdint>
 #include <cstring>
+#include <cuComplex.h>
 #include <library_types.h>
 #include <limits>
 #include <type_traits>
@@ -156,6 +157,25 @@ template <class T> T read(cudaDataType type, const void* place, std::int64_t ind
 /// Writes one number of a known type.
 template <class T> void write(cudaDataType type, void* place, T value, std::int64_t index = 0) {
   with_type(type, [&]<class S>(Tag<S>) { static_cast<S*>(place)[index] = convert<S>(value); });
+}
+
+/// The numbers behind CUDA's types.
+template <class T> struct NumberOf {
+  using type = T;
+};
+template <> struct NumberOf<cuComplex> {
+  using type = std::complex<float>;
+};
+template <> struct NumberOf<cuDoubleComplex> {
+  using type = std::complex<double>;
+};
+template <class T> using Number = typename NumberOf<T>::type;
+
+template <class T> const Number<T>* numbers(const T* pointer) {
+  return reinterpret_cast<const Number<T>*>(pointer);
+}
+template <class T> Number<T>* numbers(T* pointer) {
+  return reinterpret_cast<Number<T>*>(pointer);
 }
 
 } // namespace warplens::libraries

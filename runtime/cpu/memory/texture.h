@@ -19,7 +19,8 @@ struct TextureObject {
   std::vector<TextureObject> levels{}; ///< of a mipmap, whose first one is also the image above
 };
 
-/// What a fetch says of the level of a mipmap: a number, or how far the coordinates of neighbours are apart.
+/// A fetch states the level of a mipmap by this: a number, or how far the coordinates of neighbours are
+/// apart.
 struct Detail {
   float level = 0;
   bool has_gradients = false;

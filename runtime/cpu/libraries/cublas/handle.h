@@ -16,27 +16,9 @@ struct cublasContext {
 
 namespace warplens::libraries {
 
-/// The numbers behind CUDA's types.
-template <class T> struct NumberOf {
-  using type = T;
-};
-template <> struct NumberOf<cuComplex> {
-  using type = std::complex<float>;
-};
-template <> struct NumberOf<cuDoubleComplex> {
-  using type = std::complex<double>;
-};
 template <> struct NumberOf<__half> {
   using type = Half;
 };
-template <class T> using Number = typename NumberOf<T>::type;
-
-template <class T> const Number<T>* numbers(const T* pointer) {
-  return reinterpret_cast<const Number<T>*>(pointer);
-}
-template <class T> Number<T>* numbers(T* pointer) {
-  return reinterpret_cast<Number<T>*>(pointer);
-}
 
 template <class T>
 inline constexpr cudaDataType data_type = std::is_same_v<T, float>                 ? CUDA_R_32F

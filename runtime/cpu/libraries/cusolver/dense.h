@@ -136,7 +136,7 @@ template <class T> int gels(int m, int n, int columns, T* a, int lda, const T* b
 
 // ---- eigenvalues and singular values
 
-/// Of symmetric or Hermitian matrices, in ascending order; vectors take A's place with 'V'.
+/// Eigenvalues of symmetric or Hermitian matrices, in ascending order; vectors take A's place with 'V'.
 template <class T> int syevd(char mode, char fill, int n, T* a, int lda, Real<T>* values) {
   int info = 0;
   std::vector<Real<T>> real_work(std::max(1, 3 * n - 2));
@@ -177,7 +177,7 @@ int syevdx(char mode, char fill, int n, T* a, int lda, Real<T>* values, Wanted i
   }
   return info;
 }
-/// Of any square matrix; vectors of null are not computed.
+/// Eigenvalues of any square matrix; vectors of null are not computed.
 template <class T>
 int geev(int n, T* a, int lda, std::complex<Real<T>>* values, T* left, int ldl, T* right, int ldr) {
   int info = 0;

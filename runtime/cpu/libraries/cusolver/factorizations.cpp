@@ -14,19 +14,19 @@ extern "C" {
   cusolverStatus_t cusolverDn##X##potrf(cusolverDnHandle_t handle, cublasFillMode_t fill, int n, T* a,       \
                                         int lda, T*, int, int* info) {                                       \
     return solve(handle, n >= 0 && lda >= n, __func__, info,                                                 \
-                 [=] { return dense::potrf(dense::letter(fill), n, solver_numbers(a), lda); });              \
+                 [=] { return dense::potrf(dense::letter(fill), n, numbers(a), lda); });                     \
   }                                                                                                          \
   cusolverStatus_t cusolverDn##X##potrs(cusolverDnHandle_t handle, cublasFillMode_t fill, int n,             \
                                         int columns, const T* a, int lda, T* b, int ldb, int* info) {        \
     return solve(handle, n >= 0 && columns >= 0 && lda >= n && ldb >= n, __func__, info, [=] {               \
-      return dense::potrs(dense::letter(fill), n, columns, solver_numbers(a), lda, solver_numbers(b), ldb);  \
+      return dense::potrs(dense::letter(fill), n, columns, numbers(a), lda, numbers(b), ldb);                \
     });                                                                                                      \
   }                                                                                                          \
   cusolverStatus_t cusolverDn##X##potrfBatched(cusolverDnHandle_t handle, cublasFillMode_t fill, int n,      \
                                                T* a[], int lda, int* infos, int count) {                     \
     return solve(handle, n >= 0 && lda >= n && count >= 0, __func__, nullptr, [=] {                          \
       for (int i = 0; i < count; ++i)                                                                        \
-        infos[i] = dense::potrf(dense::letter(fill), n, solver_numbers(a[i]), lda);                          \
+        infos[i] = dense::potrf(dense::letter(fill), n, numbers(a[i]), lda);                                 \
       return 0;                                                                                              \
     });                                                                                                      \
   }                                                                                                          \
@@ -35,7 +35,7 @@ extern "C" {
                                                int count) {                                                  \
     return solve(handle, n >= 0 && lda >= n && ldb >= n && count >= 0, __func__, info, [=] {                 \
       for (int i = 0; i < count; ++i)                                                                        \
-        dense::potrs(dense::letter(fill), n, columns, solver_numbers(a[i]), lda, solver_numbers(b[i]), ldb); \
+        dense::potrs(dense::letter(fill), n, columns, numbers(a[i]), lda, numbers(b[i]), ldb);               \
       return 0;                                                                                              \
     });                                                                                                      \
   }                                                                                                          \
@@ -46,7 +46,7 @@ extern "C" {
   cusolverStatus_t cusolverDn##X##potri(cusolverDnHandle_t handle, cublasFillMode_t fill, int n, T* a,       \
                                         int lda, T*, int, int* info) {                                       \
     return solve(handle, n >= 0 && lda >= n, __func__, info,                                                 \
-                 [=] { return dense::potri(dense::letter(fill), n, solver_numbers(a), lda); });              \
+                 [=] { return dense::potri(dense::letter(fill), n, numbers(a), lda); });                     \
   }                                                                                                          \
   cusolverStatus_t cusolverDn##X##getrf_bufferSize(cusolverDnHandle_t handle, int, int, T*, int,             \
                                                    int* size) {                                              \
@@ -55,14 +55,13 @@ extern "C" {
   cusolverStatus_t cusolverDn##X##getrf(cusolverDnHandle_t handle, int m, int n, T* a, int lda, T*,          \
                                         int* pivots, int* info) {                                            \
     return solve(handle, m >= 0 && n >= 0 && lda >= m, __func__, info,                                       \
-                 [=] { return dense::getrf(m, n, solver_numbers(a), lda, pivots); });                        \
+                 [=] { return dense::getrf(m, n, numbers(a), lda, pivots); });                               \
   }                                                                                                          \
   cusolverStatus_t cusolverDn##X##getrs(cusolverDnHandle_t handle, cublasOperation_t operation, int n,       \
                                         int columns, const T* a, int lda, const int* pivots, T* b, int ldb,  \
                                         int* info) {                                                         \
     return solve(handle, n >= 0 && columns >= 0 && lda >= n && ldb >= n, __func__, info, [=] {               \
-      return dense::getrs(dense::letter(operation), n, columns, solver_numbers(a), lda, pivots,              \
-                          solver_numbers(b), ldb);                                                           \
+      return dense::getrs(dense::letter(operation), n, columns, numbers(a), lda, pivots, numbers(b), ldb);   \
     });                                                                                                      \
   }                                                                                                          \
   cusolverStatus_t cusolverDn##X##sytrf_bufferSize(cusolverDnHandle_t handle, int, T*, int, int* size) {     \
@@ -71,7 +70,7 @@ extern "C" {
   cusolverStatus_t cusolverDn##X##sytrf(cusolverDnHandle_t handle, cublasFillMode_t fill, int n, T* a,       \
                                         int lda, int* pivots, T*, int, int* info) {                          \
     return solve(handle, n >= 0 && lda >= n && pivots, __func__, info,                                       \
-                 [=] { return dense::sytrf(dense::letter(fill), n, solver_numbers(a), lda, pivots); });      \
+                 [=] { return dense::sytrf(dense::letter(fill), n, numbers(a), lda, pivots); });             \
   }                                                                                                          \
   cusolverStatus_t cusolverDn##X##geqrf_bufferSize(cusolverDnHandle_t handle, int, int, T*, int,             \
                                                    int* size) {                                              \
@@ -80,7 +79,7 @@ extern "C" {
   cusolverStatus_t cusolverDn##X##geqrf(cusolverDnHandle_t handle, int m, int n, T* a, int lda, T* tau, T*,  \
                                         int, int* info) {                                                    \
     return solve(handle, m >= 0 && n >= 0 && lda >= m, __func__, info,                                       \
-                 [=] { return dense::geqrf(m, n, solver_numbers(a), lda, solver_numbers(tau)); });           \
+                 [=] { return dense::geqrf(m, n, numbers(a), lda, numbers(tau)); });                         \
   }
 FOR_EACH_SOLVER_TYPE(FUNCTIONS)
 #undef FUNCTIONS
@@ -93,7 +92,7 @@ FOR_EACH_SOLVER_TYPE(FUNCTIONS)
   cusolverStatus_t cusolverDn##X##gqr(cusolverDnHandle_t handle, int m, int n, int k, T* a, int lda,         \
                                       const T* tau, T*, int, int* info) {                                    \
     return solve(handle, n >= 0 && m >= n && k >= 0 && n >= k && lda >= m, __func__, info,                   \
-                 [=] { return dense::orgqr(m, n, k, solver_numbers(a), lda, solver_numbers(tau)); });        \
+                 [=] { return dense::orgqr(m, n, k, numbers(a), lda, numbers(tau)); });                      \
   }                                                                                                          \
   cusolverStatus_t cusolverDn##X##mqr##_bufferSize(cusolverDnHandle_t handle, cublasSideMode_t,              \
                                                    cublasOperation_t, int, int, int, const T*, int,          \
@@ -104,8 +103,8 @@ FOR_EACH_SOLVER_TYPE(FUNCTIONS)
                                       cublasOperation_t operation, int m, int n, int k, const T* a, int lda, \
                                       const T* tau, T* c, int ldc, T*, int, int* info) {                     \
     return solve(handle, m >= 0 && n >= 0 && k >= 0 && ldc >= m, __func__, info, [=] {                       \
-      return dense::ormqr(dense::letter(side), dense::letter(operation), m, n, k, solver_numbers(a), lda,    \
-                          solver_numbers(tau), solver_numbers(c), ldc);                                      \
+      return dense::ormqr(dense::letter(side), dense::letter(operation), m, n, k, numbers(a), lda,           \
+                          numbers(tau), numbers(c), ldc);                                                    \
     });                                                                                                      \
   }
 OF_Q(S, float, orgqr, ormqr)
@@ -126,8 +125,7 @@ OF_Q(Z, cuDoubleComplex, ungqr, unmqr)
     return solve(handle, n >= 0 && columns >= 0 && lda >= n && ldb >= n && ldx >= n, __func__, info, [=] {   \
       if (iterations)                                                                                        \
         *iterations = 0;                                                                                     \
-      return dense::gesv(n, columns, solver_numbers(a), lda, pivots, solver_numbers(b), ldb,                 \
-                         solver_numbers(x), ldx);                                                            \
+      return dense::gesv(n, columns, numbers(a), lda, pivots, numbers(b), ldb, numbers(x), ldx);             \
     });                                                                                                      \
   }                                                                                                          \
   cusolverStatus_t cusolverDn##XY##gels_bufferSize(cusolverDnHandle_t handle, int, int, int, T*, int, T*,    \
@@ -141,8 +139,7 @@ OF_Q(Z, cuDoubleComplex, ungqr, unmqr)
                  info, [=] {                                                                                 \
                    if (iterations)                                                                           \
                      *iterations = 0;                                                                        \
-                   return dense::gels(m, n, columns, solver_numbers(a), lda, solver_numbers(b), ldb,         \
-                                      solver_numbers(x), ldx);                                               \
+                   return dense::gels(m, n, columns, numbers(a), lda, numbers(b), ldb, numbers(x), ldx);     \
                  });                                                                                         \
   }
 REFINED(SS, float)

@@ -22,23 +22,6 @@ struct cusolverDnParams {};
 
 namespace warplens::libraries {
 
-/// The numbers behind CUDA's types.
-template <class T> struct SolverNumberOf {
-  using type = T;
-};
-template <> struct SolverNumberOf<cuComplex> {
-  using type = std::complex<float>;
-};
-template <> struct SolverNumberOf<cuDoubleComplex> {
-  using type = std::complex<double>;
-};
-template <class T> typename SolverNumberOf<T>::type* solver_numbers(T* pointer) {
-  return reinterpret_cast<typename SolverNumberOf<T>::type*>(pointer);
-}
-template <class T> const typename SolverNumberOf<T>::type* solver_numbers(const T* pointer) {
-  return reinterpret_cast<const typename SolverNumberOf<T>::type*>(pointer);
-}
-
 /// Issues a factorization or solution to the handle's stream, and writes its info where the program wants it.
 cusolverStatus_t solve(cusolverDnHandle_t handle, bool valid, const char* function, int* info,
                        const std::function<int()>& work);

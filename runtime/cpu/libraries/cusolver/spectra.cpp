@@ -30,7 +30,7 @@ extern "C" {
   cusolverStatus_t cusolverDn##X##evd(cusolverDnHandle_t handle, cusolverEigMode_t mode,                     \
                                       cublasFillMode_t fill, int n, T* a, int lda, R* values, T*, int,       \
                                       int* info) {                                                           \
-    return syevd(__func__, handle, mode, fill, n, solver_numbers(a), lda, values, info);                     \
+    return syevd(__func__, handle, mode, fill, n, numbers(a), lda, values, info);                            \
   }                                                                                                          \
   cusolverStatus_t cusolverDn##X##evj##_bufferSize(cusolverDnHandle_t handle, cusolverEigMode_t,             \
                                                    cublasFillMode_t, int, const T*, int, const R*,           \
@@ -40,7 +40,7 @@ extern "C" {
   cusolverStatus_t cusolverDn##X##evj(cusolverDnHandle_t handle, cusolverEigMode_t mode,                     \
                                       cublasFillMode_t fill, int n, T* a, int lda, R* values, T*, int,       \
                                       int* info, syevjInfo_t) {                                              \
-    return syevd(__func__, handle, mode, fill, n, solver_numbers(a), lda, values, info);                     \
+    return syevd(__func__, handle, mode, fill, n, numbers(a), lda, values, info);                            \
   }                                                                                                          \
   cusolverStatus_t cusolverDn##X##evj##Batched_bufferSize(cusolverDnHandle_t handle, cusolverEigMode_t,      \
                                                           cublasFillMode_t, int, const T*, int, const R*,    \
@@ -52,7 +52,7 @@ extern "C" {
                                                int, int* infos, syevjInfo_t, int count) {                    \
     return solve(handle, n >= 0 && lda >= n && count >= 0, __func__, nullptr, [=] {                          \
       for (std::ptrdiff_t i = 0; i < count; ++i)                                                             \
-        infos[i] = dense::syevd(letter(mode), dense::letter(fill), n, solver_numbers(a) + i * n * lda, lda,  \
+        infos[i] = dense::syevd(letter(mode), dense::letter(fill), n, numbers(a) + i * n * lda, lda,         \
                                 values + i * n);                                                             \
       return 0;                                                                                              \
     });                                                                                                      \
@@ -67,7 +67,7 @@ extern "C" {
       int n, T* a, int lda, R low, R high, int first, int last, int* found, R* values, T*, int, int* info) { \
     return solve(handle, n >= 0 && lda >= n && found, __func__, info, [=] {                                  \
       return dense::syevdx(                                                                                  \
-          letter(mode), dense::letter(fill), n, solver_numbers(a), lda, values,                              \
+          letter(mode), dense::letter(fill), n, numbers(a), lda, values,                                     \
           [=](int index, R value) {                                                                          \
             return range == CUSOLVER_EIG_RANGE_I   ? index >= first && index <= last                         \
                    : range == CUSOLVER_EIG_RANGE_V ? value > low && value <= high                            \
@@ -85,8 +85,8 @@ extern "C" {
                                       cusolverEigMode_t mode, cublasFillMode_t fill, int n, T* a, int lda,   \
                                       T* b, int ldb, R* values, T*, int, int* info) {                        \
     return solve(handle, n >= 0 && lda >= n && ldb >= n, __func__, info, [=] {                               \
-      return dense::sygvd(int(type), letter(mode), dense::letter(fill), n, solver_numbers(a), lda,           \
-                          solver_numbers(b), ldb, values);                                                   \
+      return dense::sygvd(int(type), letter(mode), dense::letter(fill), n, numbers(a), lda, numbers(b), ldb, \
+                          values);                                                                           \
     });                                                                                                      \
   }
 SYMMETRIC(S, float, float, syevd, syevj, syevdx, sygvd)
@@ -104,8 +104,8 @@ SYMMETRIC(Z, cuDoubleComplex, double, heevd, heevj, heevdx, hegvd)
                                         int m, int n, T* a, int lda, R* values, T* u, int ldu, T* vt,        \
                                         int ldvt, T*, int, R*, int* info) {                                  \
     return solve(handle, n >= 0 && m >= n && lda >= m, __func__, info, [=] {                                 \
-      return dense::gesvd(char(left), char(right), m, n, solver_numbers(a), lda, values, solver_numbers(u),  \
-                          ldu, solver_numbers(vt), ldvt);                                                    \
+      return dense::gesvd(char(left), char(right), m, n, numbers(a), lda, values, numbers(u), ldu,           \
+                          numbers(vt), ldvt);                                                                \
     });                                                                                                      \
   }                                                                                                          \
   cusolverStatus_t cusolverDn##X##gesvdj_bufferSize(cusolverDnHandle_t handle, cusolverEigMode_t, int, int,  \
@@ -117,8 +117,8 @@ SYMMETRIC(Z, cuDoubleComplex, double, heevd, heevj, heevdx, hegvd)
                                          int m, int n, T* a, int lda, R* values, T* u, int ldu, T* v,        \
                                          int ldv, T*, int, int* info, gesvdjInfo_t) {                        \
     return solve(handle, m >= 0 && n >= 0 && lda >= m, __func__, info, [=] {                                 \
-      return dense::gesvd_to_v(letter(mode) == 'V', economical != 0, m, n, solver_numbers(a), lda, values,   \
-                               solver_numbers(u), ldu, solver_numbers(v), ldv);                              \
+      return dense::gesvd_to_v(letter(mode) == 'V', economical != 0, m, n, numbers(a), lda, values,          \
+                               numbers(u), ldu, numbers(v), ldv);                                            \
     });                                                                                                      \
   }                                                                                                          \
   cusolverStatus_t cusolverDn##X##gesvdjBatched_bufferSize(cusolverDnHandle_t handle, cusolverEigMode_t,     \
@@ -131,9 +131,9 @@ SYMMETRIC(Z, cuDoubleComplex, double, heevd, heevj, heevdx, hegvd)
                                                 int ldv, T*, int, int* infos, gesvdjInfo_t, int count) {     \
     return solve(handle, m >= 0 && n >= 0 && lda >= m && count >= 0, __func__, nullptr, [=] {                \
       for (std::ptrdiff_t i = 0; i < count; ++i)                                                             \
-        infos[i] = dense::gesvd_to_v(letter(mode) == 'V', false, m, n, solver_numbers(a) + i * n * lda, lda, \
-                                     values + i * std::min(m, n), solver_numbers(u) + i * m * ldu, ldu,      \
-                                     solver_numbers(v) + i * n * ldv, ldv);                                  \
+        infos[i] = dense::gesvd_to_v(letter(mode) == 'V', false, m, n, numbers(a) + i * n * lda, lda,        \
+                                     values + i * std::min(m, n), numbers(u) + i * m * ldu, ldu,             \
+                                     numbers(v) + i * n * ldv, ldv);                                         \
       return 0;                                                                                              \
     });                                                                                                      \
   }

@@ -13,7 +13,7 @@ template <class T> __device__ void put(T* tile, int row, int k, int depth, float
 }
 __host__ __device__ int packed(int row, int k) { return (row * 3 + k) % 5 - 2; }
 __host__ __device__ int dense(int k, int column) { return (column * 3 + k) % 7 - 3; }
-/// Of each four columns the two that A has: the first word's rows have 0 and 3, the other ones 1 and 2.
+/// Returns the column of an element of A, which has two of each four: the first word's rows have 0 and 3, the other ones 1 and 2.
 __host__ __device__ int place(int row, int k) { return k / 2 * 4 + (row % 16 < 8 ? k % 2 * 3 : 1 + k % 2); }
 constexpr unsigned places = 0x9999cccc;
 
